@@ -1,0 +1,99 @@
+"""Guards that watch a number of the run: its loss, or the norm of its gradient."""
+
+import numpy as np
+
+from reliability import checks
+from reliability.sdc import flipped_values
+
+
+def spike_guard(losses, threshold, window=50):
+    """Steps at which the loss jumps above `threshold` times its rolling median.
+
+    Parameters
+    ----------
+    losses : array [steps]
+        Positive; NaN and infinities are read as they come out of a run, and are alarms.
+    threshold : float, > 1
+    window : int, >= 1
+        Steps before the one in question that the median is over; those that are not finite are
+        left out. The first `window` steps are warm-up: only a loss that is not finite alarms.
+
+    Returns
+    -------
+    int array
+        Steps, from 0, ascending.
+
+    Notes
+    -----
+    Sees what the corruption does to the loss, after it has been done.
+
+    Examples
+    --------
+    >>> spike_guard([2.0, 2.0, 2.0, 11.0, 2.0], threshold=5, window=3).tolist()
+    [3]
+    """
+    window = checks.count("window", window)
+    threshold = checks.scalar("threshold", checks.real("threshold", threshold))
+    if threshold <= 1:
+        raise ValueError(f"threshold = {threshold:g}: must be above 1")
+    array = np.asarray(losses)
+    if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iuf":
+        raise ValueError(f"losses has shape {array.shape} and dtype {array.dtype}: must be a list of numbers")
+    array = array.astype(float)
+    finite = np.isfinite(array)
+    if (array[finite] <= 0).any():
+        raise ValueError(f"losses = {array[finite].min():g} at its lowest: must be above 0, or a ratio to the median means nothing")
+    alarms = ~finite
+    if array.size > window:
+        past = np.where(finite, array, np.nan)[:-1]
+        medians = _rolling_median(past, window)
+        with np.errstate(invalid="ignore"):
+            alarms[window:] |= array[window:] > threshold * medians
+    return np.flatnonzero(alarms)
+
+
+def _rolling_median(past, window):
+    """Median of each run of `window` values; NaN are left out, and a run of NaN alone gives NaN."""
+    runs = np.lib.stride_tricks.sliding_window_view(past, window)
+    medians = np.empty(len(runs))
+    block = max(1, 2**20 // window)  # 8 MiB of copies at a time, however long the run
+    for start in range(0, len(runs), block):
+        part = runs[start : start + block]
+        gaps = np.isnan(part).any(axis=1)
+        medians[start : start + block] = np.median(part, axis=1)
+        for row in np.flatnonzero(gaps):
+            known = part[row][~np.isnan(part[row])]
+            medians[start + row] = np.median(known) if known.size else np.nan
+    return medians
+
+
+def norm_ratio_after_flip(values, index, bit):
+    """How much one flip changes the Euclidean norm of a vector: after over before.
+
+    Parameters
+    ----------
+    values : float array [dim]
+        Its norm above 0.
+    index, bit : int or array
+        One flip each, not all at once.
+
+    Returns
+    -------
+    float or array
+        Infinite where the flipped value is not finite.
+
+    Notes
+    -----
+    What a guard on the gradient norm sees of a flip.
+    """
+    after = flipped_values(values, index, bit)
+    before = checks.real("values", np.ravel(values).astype(float))
+    scale = np.abs(before).max()
+    if scale == 0:
+        raise ValueError("values: all are 0, and a ratio to their norm means nothing")
+    # Scaled by the largest value, so that no square of a finite float overflows.
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        squares = (before / scale) ** 2
+        rest = np.maximum(0.0, squares.sum() - squares[np.asarray(index)])
+        ratio = np.hypot(np.sqrt(rest), after / scale) / np.sqrt(squares.sum())
+    return checks.plain(np.where(np.isfinite(after), ratio, np.inf))

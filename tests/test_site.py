@@ -1,0 +1,453 @@
+"""The book, built from a clean start with warnings as errors, and the site that comes out.
+
+A failing chapter is only a warning to Jupyter Book, and a site can look whole while a link, an anchor or an image
+is not there; so the site itself is read, by a parser and by a browser.
+"""
+
+import concurrent.futures
+import contextlib
+import functools
+import http.server
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from urllib.parse import unquote, urldefrag, urlparse
+
+import nbformat
+import pytest
+import yaml
+from bs4 import BeautifulSoup
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from reliability import published
+
+ROOT = Path(__file__).parents[1]
+BUILD = "from jupyter_book.cli.main import main; main()"
+BUILD_LIMIT_S = 600
+BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
+PHONE = {"width": 390, "height": 844}
+DESK = {"width": 1280, "height": 900}
+
+
+# Building -------------------------------------------------------------------------------------------------------------
+
+
+def own_files(root):
+    """Return the files that a clone would have: tracked ones and new ones, nothing built or ignored."""
+    command = ["git", "ls-files", "-co", "--exclude-standard", "-z"]
+    try:
+        listed = subprocess.run(command, cwd=root, capture_output=True, check=True, text=True).stdout
+        return [Path(name) for name in listed.split("\0") if name and (root / name).is_file()]
+    except (OSError, subprocess.CalledProcessError):  # an unpacked archive, or no git
+        built = {"_build", "build", "dist", "__pycache__", "node_modules"}
+        paths = (path.relative_to(root) for path in root.rglob("*") if path.is_file())
+        return [p for p in paths if not any(part in built or part.startswith(".") for part in p.parts)]
+
+
+def copy_tree(target):
+    """Copy the project's own files, so that nothing of an earlier build is there."""
+    for name in own_files(ROOT):
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / name, target / name)
+    return target
+
+
+def build(folder, say=lambda line: None):
+    """Build the book in a folder as a user does; return the exit status and what was printed."""
+    environment = os.environ | {"PYTHONPATH": str(folder), "PYTHONUNBUFFERED": "1"}
+    command = [sys.executable, "-c", BUILD, "build", str(folder), "-W", "-n", "--keep-going"]
+    process = subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    timer = threading.Timer(BUILD_LIMIT_S, process.kill)
+    timer.start()
+    printed = []
+    for line in process.stdout:
+        printed.append(re.sub(r"\x1b\[[\d;]*m", "", line))
+        say(printed[-1])
+    timer.cancel()
+    return process.wait(), "".join(printed)
+
+
+@pytest.fixture(scope="session")
+def announce(request):
+    """Return a function that prints a line at once, past pytest's capture."""
+    capture = request.config.pluginmanager.getplugin("capturemanager")
+
+    def say(line):
+        with capture.global_and_fixture_disabled() if capture else contextlib.nullcontext():
+            print(f"  [site] {line}", flush=True)
+
+    return say
+
+
+@pytest.fixture(scope="session")
+def book(tmp_path_factory, announce, life):
+    """Build the whole book once; return its folder, exit status and what was printed."""
+    folder = copy_tree(tmp_path_factory.mktemp("site") / "book")
+    announce("building the book from a clean start, every notebook executed")
+    started = time.monotonic()
+
+    def progress(line):
+        if match := re.search(r"(\S+): Executing notebook", line):
+            announce(f"executing {Path(match[1]).stem}")
+
+    status, printed = build(folder, progress)
+    announce(f"built in {time.monotonic() - started:.0f} s, exit status {status}")
+    return folder, status, printed
+
+
+@pytest.fixture(scope="session")
+def html(book):
+    """Return the folder of the rendered pages."""
+    folder, status, printed = book
+    if not (folder / "_build/html/index.html").is_file():
+        pytest.fail(f"no site was built, exit status {status}:\n{printed[-4000:]}")
+    return folder / "_build/html"
+
+
+@pytest.fixture(scope="session")
+def soups(html):
+    """Return every rendered page, parsed, by its path."""
+    return {path: BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser") for path in html.rglob("*.html")}
+
+
+def files_of(toc):
+    """Yield every file that a table of contents names."""
+    for key, value in toc.items() if isinstance(toc, dict) else []:
+        if key in ("root", "file"):
+            yield value
+        elif isinstance(value, list):
+            for member in value:
+                yield from files_of(member)
+
+
+def pages():
+    """Return the pages of the table of contents."""
+    return list(files_of(yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))))
+
+
+# The build ------------------------------------------------------------------------------------------------------------
+
+
+def test_build_succeeds_without_a_warning(book):
+    _, status, printed = book
+    complaints = [line for line in printed.split("\n") if re.search(r"\b(WARNING|ERROR|CRITICAL)\b", line)]
+    assert not complaints
+    assert status == 0, printed[-4000:]
+
+
+@pytest.mark.parametrize("page", pages())
+def test_page_of_the_table_of_contents_is_rendered(page, html):
+    assert (html / f"{page}.html").is_file()
+
+
+def test_build_leaves_the_sources_as_they_were(book):
+    folder, _, _ = book
+    changed = [str(name) for name in own_files(ROOT) if (ROOT / name).read_bytes() != (folder / name).read_bytes()]
+    assert not changed
+
+
+# Reading the site -----------------------------------------------------------------------------------------------------
+
+
+def short(path):
+    """Return a page's place in the site."""
+    return path.as_posix().partition("/_build/html/")[2]
+
+
+def execution_errors(soup):
+    """Return what a failed cell, or one that wrote to stderr, leaves on a page."""
+    return [tag.get_text(" ", strip=True)[:200] for tag in soup.select(".output.traceback, .output.stderr, .system-message")]
+
+
+def dead_links(path, soup, names):
+    """Return the links of a page that lead to no file, or to no element of it, within the site."""
+    dead = []
+    for tag in soup.find_all("a", href=True):
+        href = urlparse(tag["href"])
+        if href.scheme or href.netloc:
+            continue
+        file, fragment = urldefrag(tag["href"])
+        target = (path.parent / unquote(file.partition("?")[0])).resolve() if file else path
+        if not target.exists():
+            dead.append(f"{tag['href']}: no such file")
+        elif fragment and target in names and unquote(fragment) not in names[target]:
+            dead.append(f"{tag['href']}: no such place on that page")
+    return dead
+
+
+def names_on(soup):
+    """Return the ids and the anchors' names of a page."""
+    return {tag.get(key) for tag in soup.find_all(True) for key in ("id", "name") if tag.get(key)} | {"top"}
+
+
+OUTSIDE = re.compile(r"^\s*(?:[a-z][a-z0-9+.-]*:)?//", re.IGNORECASE)
+LOADED = {"script": "src", "link": "href", "img": "src", "iframe": "src", "source": "src", "video": "src",
+          "audio": "src", "embed": "src", "object": "data", "image": "href", "use": "href"}  # fmt: skip
+NOT_LOADED = {"canonical", "next", "prev", "search", "index", "author", "license", "alternate"}
+CSS_LOADS = re.compile(r"(?:url\(\s*['\"]?|@import\s+['\"])((?:[a-z]+:)?//[^'\")\s]+)", re.IGNORECASE)
+
+
+def outside_loads(soup):
+    """Return what a page would load from another place."""
+    found = []
+    for tag in soup.find_all(list(LOADED)):
+        if tag.name == "link" and set(tag.get("rel", [])) <= NOT_LOADED:
+            continue
+        addresses = [tag.get(LOADED[tag.name], "")]
+        addresses += [part.split()[0] for part in tag.get("srcset", "").split(",") if part.strip()]
+        found += [f"<{tag.name}> {address}" for address in addresses if OUTSIDE.match(address)]
+    for style in [*soup.find_all("style"), *soup.find_all(style=True)]:
+        found += CSS_LOADS.findall(style.get("style") or style.get_text())
+    found += [str(tag) for tag in soup.find_all("meta", attrs={"http-equiv": re.compile("^refresh$", re.IGNORECASE)})
+              if re.search(r"url=\s*(?:[a-z]+:)?//", tag.get("content", ""), re.IGNORECASE)]  # fmt: skip
+    return found
+
+
+RAW = re.compile(
+    r":::|```|\{(?:math|cite|eq|ref|numref|term|doc|glossary|note|figure|bibliography)[\w:]*\}"  # directives, roles
+    r"|\\(?:frac|sqrt|mathrm|text|left|right|begin|sum|cdot|times|le|ge|approx)\b|\$\$|\$[^$\n]{1,60}\$"  # TeX
+    r"|\|\s*:?-{2,}:?\s*\|"  # a table's rule
+)
+
+
+def raw_source(soup):
+    """Return directives, roles, TeX and tables that stand on a page as they were typed."""
+    article = BeautifulSoup(str(soup.find("article") or ""), "html.parser")
+    for tag in article.select("pre, code, script, style, annotation"):
+        tag.decompose()
+    return RAW.findall(article.get_text("\n"))
+
+
+def nameless_images(soup):
+    """Return the images without a text for who cannot see them; a file's name is none."""
+    return [
+        tag.get("src", "")
+        for tag in (soup.find("article") or soup).find_all("img")
+        if len(tag.get("alt", "")) < 20 or re.search(r"\.(?:png|svg|jpe?g)$", tag["alt"])
+    ]
+
+
+def assert_none(findings):
+    assert not findings, "\n" + "\n".join(f"{place}: {finding}" for place, found in findings.items() for finding in found)
+
+
+def test_no_execution_error(soups, html):
+    assert_none({short(path): found for path, soup in soups.items() if (found := execution_errors(soup))})
+    assert not list((html / "reports").rglob("*.err.log"))
+
+
+def test_no_dead_internal_link(soups):
+    names = {path.resolve(): names_on(soup) for path, soup in soups.items()}
+    assert_none({short(p): found for p, soup in soups.items() if (found := dead_links(p.resolve(), soup, names))})
+
+
+@pytest.mark.parametrize("page", published.pages())
+def test_every_published_figure_has_its_anchor(page, soups, html):
+    soup = soups[html / "notebooks" / f"{page}.html"]
+    missing = [figure.anchor for figure in published.figures(page) if len(soup.find_all(id=figure.anchor)) != 1]
+    assert not missing
+
+
+def test_nothing_is_loaded_from_outside(soups, html):
+    found = {short(path): found for path, soup in soups.items() if (found := outside_loads(soup))}
+    for path in html.rglob("*.css"):
+        if loads := CSS_LOADS.findall(path.read_text(encoding="utf-8")):
+            found[short(path)] = loads
+    assert_none(found)
+
+
+def test_no_raw_source_in_the_text(soups):
+    assert_none({short(path): found for path, soup in soups.items() if (found := raw_source(soup))})
+
+
+def test_every_image_has_a_text(soups):
+    assert_none({short(path): found for path, soup in soups.items() if (found := nameless_images(soup))})
+
+
+@pytest.mark.parametrize("page", [page for page in pages() if page.startswith("notebooks/")])
+def test_a_scenario_page_shows_a_table_a_formula_and_a_figure(page, soups, html):
+    article = soups[html / f"{page}.html"].find("article")
+    assert article.select("table") and article.select("figure img") and article.select("math")
+
+
+@pytest.mark.parametrize(
+    ("reader", "page", "finding"),
+    [
+        (execution_errors, '<div class="output traceback">ValueError: planted</div>', "ValueError: planted"),
+        (outside_loads, '<script src="https://cdn.example/x.js"></script>', "<script> https://cdn.example/x.js"),
+        (outside_loads, '<link rel="stylesheet" href="//fonts.example/a.css">', "<link> //fonts.example/a.css"),
+        (outside_loads, '<img src="a.png" srcset="https://img.example/b.png 2x">', "<img> https://img.example/b.png"),
+        (outside_loads, "<style>@import 'https://fonts.example/a.css'</style>", "https://fonts.example/a.css"),
+        (outside_loads, "<style>a{src:url(//fonts.example/a.woff)}</style>", "//fonts.example/a.woff"),
+        (raw_source, r"<article><p>so \frac{1}{2} is</p></article>", r"\frac"),
+        (raw_source, "<article><p>see {eq}`eq-a`</p></article>", "{eq}"),
+        (raw_source, "<article><p>:::{note}</p></article>", ":::"),
+        (raw_source, "<article><p>| a | b |<br>|---|---|</p></article>", "|---|"),
+        (nameless_images, '<article><img src="a.png" alt="_images/0f3c9d2e7a5b.png"></article>', "a.png"),
+        (nameless_images, '<article><img src="a.png"></article>', "a.png"),
+    ],
+)
+def test_a_reader_of_pages_finds(reader, page, finding):
+    assert finding in reader(BeautifulSoup(page, "html.parser"))
+
+
+def test_the_reader_of_links_finds(tmp_path):
+    page, other = tmp_path / "page.html", tmp_path / "other.html"
+    text = '<a href="other.html#here">1</a><a href="other.html#there">2</a><a href="none.html">3</a><a href="#no">4</a>'
+    page.write_text(text, encoding="utf-8")
+    other.write_text('<p id="here">', encoding="utf-8")
+    soups = {path: BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser") for path in (page, other)}
+    found = dead_links(page, soups[page], {path: names_on(soup) for path, soup in soups.items()})
+    assert [finding.partition(":")[0] for finding in found] == ["other.html#there", "none.html", "#no"]
+
+
+# In a browser ---------------------------------------------------------------------------------------------------------
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    """A server of files that writes no log."""
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(scope="session")
+def address(html):
+    """Serve the site on this machine."""
+    handler = functools.partial(Quiet, directory=html)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Start a Chromium that is on this machine; none is fetched."""
+    from playwright.sync_api import sync_playwright
+
+    mac = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
+    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    if not found and not mac.exists():
+        message = f"no browser: set CHROMIUM to one, or install one of {', '.join(BROWSERS)}"
+        pytest.fail(message) if os.environ.get("REQUIRE_BROWSER") == "1" else pytest.skip(message)
+    sandbox = [] if os.name == "nt" or os.geteuid() else ["--no-sandbox"]  # Chromium refuses one to root
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=found or str(mac), args=sandbox)
+        yield chromium
+        chromium.close()
+
+
+def visit(browser, url, scheme="light", size=DESK):
+    """Open a page; return its requests, what went wrong, its overflow in pixels and what it shows.
+
+    Only the page's own requests are counted: a headless Chromium makes calls of its own.
+    """
+    context = browser.new_context(viewport=size, color_scheme=scheme)
+    tab = context.new_page()
+    requests, wrong = [], []
+    tab.on("request", lambda request: requests.append(request.url))
+    tab.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
+    tab.on("pageerror", lambda error: wrong.append(str(error)))
+    tab.on("requestfailed", lambda request: wrong.append(f"failed: {request.url}"))
+    tab.on("response", lambda answer: wrong.append(f"{answer.status}: {answer.url}") if answer.status >= 400 else None)
+    tab.goto(url, wait_until="networkidle")
+    overflow = tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    theme = tab.evaluate("document.documentElement.dataset.theme")
+    text = tab.inner_text("body")
+    context.close()
+    return requests, wrong, overflow, theme, text
+
+
+@pytest.mark.parametrize("page", pages())
+def test_page_in_a_browser(page, browser, address):
+    for scheme, size in (("light", DESK), ("dark", PHONE)):
+        requests, wrong, overflow, theme, _ = visit(browser, f"{address}{page}.html", scheme, size)
+        assert [url for url in requests if not url.startswith((address, "data:", "blob:"))] == []
+        assert wrong == []
+        assert overflow <= 0, f"at {size['width']} pixels the page is {overflow} wider than the screen"
+        assert theme == scheme
+
+
+def test_search_works_without_a_network(browser, address):
+    requests, wrong, _, _, text = visit(browser, f"{address}search.html?q=checkpoint")
+    assert all(url.startswith(address) for url in requests) and wrong == []
+    assert re.search(r"found [1-9]\d* pages?", text), text
+
+
+def test_the_browser_sees_a_request_to_elsewhere(browser, address, html):
+    (html / "planted.html").write_text('<img src="http://localhost:9/planted.png">', encoding="utf-8")
+    requests, wrong, *_ = visit(browser, f"{address}planted.html")
+    (html / "planted.html").unlink()
+    assert "http://localhost:9/planted.png" in requests and wrong
+
+
+# A book that must not be built ----------------------------------------------------------------------------------------
+
+
+def one_page_book(folder):
+    """Make a book of one chapter, with the book's own configuration and a repository address."""
+    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    config["repository"]["url"] = "https://github.com/example/book"
+    for name in own_files(ROOT):
+        if name.parts[0] in ("_static", "reliability") or name.name == "references.bib":
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
+    (folder / "_config.yml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    (folder / "_toc.yml").write_text("format: jb-book\nroot: chapter\n", encoding="utf-8")
+    return folder
+
+
+def write_chapter(folder, code):
+    """Write the one chapter, never executed."""
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    cells = [new_markdown_cell("# A chapter"), new_code_cell(code)]
+    nbformat.write(new_notebook(cells=cells, metadata=kernel), folder / "chapter.ipynb")
+
+
+def life_of_a_chapter(folder):
+    """Build a chapter while it is sound, twice after an error was planted in it, and when it takes too long."""
+    one_page_book(folder)
+    write_chapter(folder, "print('sound')")
+    yield "sound", build(folder), (folder / "_build/html/chapter.html").read_text(encoding="utf-8")
+    write_chapter(folder, "raise RuntimeError('planted')")
+    yield "planted error", build(folder), "RuntimeError: planted"
+    yield "planted error again", build(folder), "RuntimeError: planted"
+    write_chapter(folder, "import time\ntime.sleep(3)")
+    config = yaml.safe_load((folder / "_config.yml").read_text(encoding="utf-8"))
+    config["execute"]["timeout"] = 1
+    (folder / "_config.yml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    yield "timeout", build(folder), "timed out"
+
+
+@pytest.fixture(scope="session")
+def life(tmp_path_factory):
+    """Start the builds of the one chapter beside those of the book: a second core does them in the meantime."""
+    with concurrent.futures.ThreadPoolExecutor(1) as executor:
+        folder = tmp_path_factory.mktemp("chapter")
+        yield executor.submit(lambda: {stage: rest for stage, *rest in life_of_a_chapter(folder)})
+
+
+@pytest.mark.parametrize("stage", ["planted error", "planted error again", "timeout"])
+def test_a_failing_chapter_fails_the_build_every_time(stage, life, announce):
+    if not life.done():
+        announce("waiting for the builds of a chapter that must fail")
+    (status, printed), reason = life.result()[stage]
+    assert status != 0
+    assert "chapter.ipynb" in printed and reason in printed, printed[-3000:]
+
+
+def test_a_repository_address_brings_the_launch_buttons(life, soups):
+    (status, printed), page = life.result()["sound"]
+    assert status == 0, printed[-3000:]
+    launches = ["https://mybinder.org/v2/gh/example/book/main", "https://colab.research.google.com/github/example/book"]
+    assert all(address in page for address in launches)
+    if not yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["repository"]["url"]:
+        assert not any("mybinder.org" in str(soup) or "colab." in str(soup) for soup in soups.values())
