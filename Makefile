@@ -26,7 +26,7 @@ notebooks-check: environment ## say which notebooks that would change; write not
 	@.venv/bin/python scripts/notebooks.py --check
 
 bench: environment ## measure speed against the floor of this machine
-	@.venv/bin/python -m benchmarks
+	@.venv/bin/python benchmarks/bench.py
 
 lint: environment ## look through the code with ruff
 	@.venv/bin/python -m ruff check

@@ -6,8 +6,7 @@ import difflib
 import math
 import re
 from collections.abc import Mapping, Sequence
-from types import UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -28,7 +27,7 @@ def nearest(name: str, known: Sequence[str]) -> str:
     return f"Did you mean {close[0]}? " if close else ""
 
 
-def check(page: str, model: type[BaseModel], published: Mapping[str, object], given: Mapping[str, object]) -> dict[str, Any]:
+def check(page: str, model: type[BaseModel], published: Mapping, given: Mapping) -> dict[str, Any]:
     """Return the given parameters as values of the model's types.
 
     Parameters
@@ -55,8 +54,7 @@ def check(page: str, model: type[BaseModel], published: Mapping[str, object], gi
         try:
             values[name] = _finite(read(value, fields[name].annotation) if isinstance(value, str) else value)
         except ValueError as error:
-            about = fields[name].description
-            raise BadInput(f"{page}: {name} = {value!r}: must be {error}" + (f"; it is the {about}" if about else "")) from None
+            raise BadInput(f"{page}: {name} = {value!r}: must be {error} ({fields[name].description})") from None
     try:
         build(model, {**published, **values})
     except ParameterError as error:
@@ -75,19 +73,11 @@ def read(text: str, kind: Any) -> Any:
     ValueError
         Whose message says what it must be.
     """
-    origin, arguments = get_origin(kind), get_args(kind)
-    if origin is Annotated:
-        return read(text, arguments[0])
-    if origin is Literal:
-        if text not in arguments:
-            raise ValueError(f"one of {', '.join(arguments)}")
-        return text
-    if origin in (Union, UnionType):
-        return _first(text, arguments)
+    origin, members = get_origin(kind), get_args(kind)
     if origin is list:
-        return _list(text, arguments[0])
+        return _list(text, members[0])
     if origin is dict:
-        return _table(text, arguments[1])
+        return _table(text, members[1])
     if kind is int:
         if not re.fullmatch(r"[+-]?[0-9]{1,300}", text.strip()):
             raise ValueError("a whole number")
@@ -99,16 +89,6 @@ def read(text: str, kind: Any) -> Any:
     if kind is str:
         return text
     raise TypeError(f"no way to read a parameter of type {kind} from text")
-
-
-def _first(text: str, kinds: Sequence[Any]) -> Any:
-    wanted = []
-    for kind in kinds:
-        try:
-            return read(text, kind)
-        except ValueError as error:
-            wanted.append(str(error))
-    raise ValueError(" or ".join(wanted))
 
 
 def _list(text: str, kind: Any) -> list[Any]:

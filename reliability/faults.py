@@ -11,6 +11,15 @@ import numpy as np
 from reliability import checks
 
 CLASSES = ("gpu", "network", "host", "software", "other")
+# The causes of Llama 3's table by the classes of the publication. The table itself files NIC, expansion board and
+# system memory under the host.
+LLAMA3_CAUSES = {
+    "gpu": ("faulty_gpu", "hbm3_memory", "gpu_sram", "gpu_system_processor", "gpu_thermal", "silent_data_corruption"),
+    "network": ("network_switch_cable",),
+    "host": ("host_maintenance", "ssd", "power_supply", "server_chassis", "cpu"),
+    "software": ("software_bug", "nccl_watchdog"),
+    "other": ("nic", "io_expansion_board", "dependency", "system_memory"),
+}
 
 
 def by_class(name, values):
@@ -42,6 +51,60 @@ def counts_from(counts):
     counts : mapping of class to int, >= 0
     """
     return checks.whole("counts", by_class("counts", counts))
+
+
+def group_causes(counts, causes):
+    """Add up counts by cause to counts by class.
+
+    Parameters
+    ----------
+    counts : mapping of cause to int, >= 0
+    causes : mapping of class to causes
+        Each cause of `counts` stands in exactly one class; a class may have none.
+
+    Returns
+    -------
+    dict of class to int
+    """
+    if not isinstance(counts, Mapping) or not counts:
+        raise ValueError(f"counts = {counts!r}: must map at least one cause to its count")
+    if not isinstance(causes, Mapping) or set(causes) != set(CLASSES):
+        raise ValueError(f"causes = {causes!r}: must list causes for each of {', '.join(CLASSES)}, and no other")
+    listed = [cause for c in CLASSES for cause in causes[c]]
+    wrong = sorted({*counts} ^ {*listed} | {cause for cause in listed if listed.count(cause) > 1})
+    if wrong:
+        raise ValueError(f"causes has {', '.join(wrong)}: must list each cause of counts once, and no other")
+    checks.whole("counts", list(counts.values()))
+    return {c: sum(int(counts[cause]) for cause in causes[c]) for c in CLASSES}
+
+
+def mix_from_counts(counts, causes):
+    """Shares of the fault classes out of counts by cause.
+
+    Parameters
+    ----------
+    counts : mapping of cause to int, >= 0
+        At least one event in all.
+    causes : mapping of class to causes
+        As in :func:`group_causes`.
+
+    Returns
+    -------
+    dict of class to share
+        They sum to 1.
+
+    Examples
+    --------
+    >>> table = {"gpu_lost": 6, "cable": 1, "bug": 1}
+    >>> mix = mix_from_counts(table, {"gpu": ["gpu_lost"], "network": ["cable"], "host": [], "software": ["bug"], "other": []})
+    >>> mix["gpu"]
+    0.75
+    """
+    grouped = group_causes(counts, causes)
+    total = sum(grouped.values())
+    if total == 0:
+        raise ValueError(f"counts = {dict(counts)!r}: must have at least one event")
+    return {c: n / total for c, n in grouped.items()}
 
 
 def count_faults(trace):

@@ -43,16 +43,42 @@ def spike_guard(losses, threshold, window=50):
     finite = np.isfinite(array)
     if (array[finite] <= 0).any():
         raise ValueError(f"losses = {array[finite].min():g} at its lowest: must be above 0, or a ratio to the median means nothing")
-    alarms = ~finite
+    with np.errstate(invalid="ignore"):
+        return np.flatnonzero(~finite | (array > threshold * rolling_median(array, window)))
+
+
+def rolling_median(losses, window=50):
+    """Median of the losses before each step: what :func:`spike_guard` compares a loss with.
+
+    Parameters
+    ----------
+    losses : array [steps]
+    window : int, >= 1
+        Steps that the median is over, the step itself not among them; those that are not finite
+        are left out.
+
+    Returns
+    -------
+    array [steps]
+        NaN in the first `window` steps, and where none of the window is finite.
+
+    Examples
+    --------
+    >>> rolling_median([1.0, 2.0, 9.0, 3.0, 4.0], window=3).tolist()
+    [nan, nan, nan, 2.0, 3.0]
+    """
+    window = checks.count("window", window)
+    array = np.asarray(losses)
+    if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iuf":
+        raise ValueError(f"losses has shape {array.shape} and dtype {array.dtype}: must be a list of numbers")
+    medians = np.full(array.size, np.nan)
     if array.size > window:
-        past = np.where(finite, array, np.nan)[:-1]
-        medians = _rolling_median(past, window)
-        with np.errstate(invalid="ignore"):
-            alarms[window:] |= array[window:] > threshold * medians
-    return np.flatnonzero(alarms)
+        past = np.where(np.isfinite(array), array, np.nan)[:-1]
+        medians[window:] = _medians_of_runs(past, window)
+    return medians
 
 
-def _rolling_median(past, window):
+def _medians_of_runs(past, window):
     """Median of each run of `window` values; NaN are left out, and a run of NaN alone gives NaN."""
     runs = np.lib.stride_tricks.sliding_window_view(past, window)
     medians = np.empty(len(runs))

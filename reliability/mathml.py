@@ -12,7 +12,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable
-from importlib.resources import files
+from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.writers.html5 import HTML5Translator
 
+_BRACES = ("\N{TOP CURLY BRACKET}", "\N{BOTTOM CURLY BRACKET}")
 CSS = Path(__file__).with_name("mathml.css")
 FONT = "stix-two-math.woff"
 # Letters, Greek, punctuation, arrows, operators, fences, braces, and the mathematical alphabets.
@@ -109,7 +110,7 @@ def _finish(markup: str, tex: str) -> str:
 
 
 def _is_brace(element: ElementTree.Element) -> bool:
-    return element.tag in ("munder", "mover") and element[1].text in ("\N{BOTTOM CURLY BRACKET}", "\N{TOP CURLY BRACKET}")
+    return element.tag in ("munder", "mover") and element[1].text in _BRACES
 
 
 def _convert(node: nodes.Element, display: bool) -> str:
@@ -150,12 +151,16 @@ def font(characters: Iterable[int] = CHARACTERS) -> bytes:
         layout_features=["ccmp", "dtls", "flac", "kern", "mark", "mkmk", "ssty"],
         name_IDs=["*"],
     )
-    source = subset.load_font(str(files("ziamath") / "fonts" / "STIXTwoMath-Regular.ttf"), options)
-    subsetter = subset.Subsetter(options)
-    subsetter.populate(unicodes=_UNNAMED.union(characters))
-    subsetter.subset(source)
+    package = find_spec("ziamath")  # found, not imported: only its font is wanted
+    if package is None or package.origin is None:
+        raise ModuleNotFoundError("ziamath is not installed", name="ziamath")
+    file = Path(package.origin).parent / "fonts" / "STIXTwoMath-Regular.ttf"
     out = BytesIO()
-    subset.save_font(source, out, options)
+    with subset.load_font(str(file), options) as source:
+        subsetter = subset.Subsetter(options)
+        subsetter.populate(unicodes=_UNNAMED.union(characters))
+        subsetter.subset(source)
+        subset.save_font(source, out, options)
     return out.getvalue()
 
 

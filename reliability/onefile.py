@@ -6,10 +6,11 @@ The same parser as the book's, so that MyST's directives, equation numbers, refe
 from __future__ import annotations
 
 import base64
+import copy
 import mimetypes
 import re
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,10 +21,12 @@ import nbformat
 from bs4 import BeautifulSoup, Tag
 from docutils import nodes
 from sphinx import addnodes
+from sphinx.errors import SphinxError
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
 from reliability import mathml
+from reliability.page import RESULTS_MIME
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -31,12 +34,10 @@ if TYPE_CHECKING:
 THEME = Path(__file__).with_name("report_theme")
 # What the pages are written in; the book's _config.yml says the same, and a test compares the two.
 MYST = ["amsmath", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
-_CITATIONS = nbformat.v4.new_markdown_cell(
-    "## References\n\n```{bibliography}\n:filter: docname in docnames\n```", id="references"
-)
+_REFERENCES = "## References\n\n```{bibliography}\n:filter: docname in docnames\n```"
 
 
-def render(notebook: nbformat.NotebookNode, name: str, bibliography: Path, run: Mapping[str, Any]) -> tuple[str, list[str]]:
+def render(notebook: nbformat.NotebookNode, name: str, bibliography: Path, run: Mapping) -> tuple[str, list[str]]:
     """Return the notebook as one HTML page, and what the build warned about.
 
     Parameters
@@ -55,18 +56,22 @@ def render(notebook: nbformat.NotebookNode, name: str, bibliography: Path, run: 
         source, built = folder / "source", folder / "html"
         source.mkdir()
         shutil.copy(bibliography, source / "references.bib")
-        nbformat.write(_with_references(notebook), source / f"{name}.ipynb")
+        nbformat.write(_for_readers(notebook), source / f"{name}.ipynb")
         warnings = _build(source, built, folder / "doctrees", name, run)
         page = _inline(BeautifulSoup((built / f"{name}.html").read_text(encoding="utf-8"), "html.parser"), built)
     return page, [warning.replace(f"{source}/", "") for warning in warnings]
 
 
-def _with_references(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    # In the book the citations lead to a page of their own.
+def _for_readers(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """Return a copy without what only programs read, and with the list of what it cites."""
+    notebook = copy.deepcopy(notebook)
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            output.get("data", {}).pop(RESULTS_MIME, None)
     text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    if "{cite" not in text or "{bibliography}" in text:
-        return notebook
-    return nbformat.NotebookNode({**notebook, "cells": [*notebook.cells, _CITATIONS]})
+    if "{cite" in text and "{bibliography}" not in text:  # in the book it has a page of its own
+        notebook.cells.append(nbformat.v4.new_markdown_cell(_REFERENCES, id="references"))
+    return notebook
 
 
 def _build(source: Path, built: Path, doctrees: Path, name: str, run: Mapping[str, Any]) -> list[str]:
@@ -79,12 +84,12 @@ def _build(source: Path, built: Path, doctrees: Path, name: str, run: Mapping[st
         "language": "en",
         "numfig": True,
         "myst_enable_extensions": MYST,
+        "myst_heading_anchors": 3,
         "myst_update_mathjax": False,
         "nb_execution_mode": "off",
         "nb_merge_streams": True,
         "nb_render_markdown_format": "myst",
         "bibtex_bibfiles": ["references.bib"],
-        "bibtex_default_style": "unsrtalpha",
         "bibtex_reference_style": "author_year",
         "html_theme": THEME.name,
         "html_theme_path": [str(THEME.parent)],
@@ -99,11 +104,12 @@ def _build(source: Path, built: Path, doctrees: Path, name: str, run: Mapping[st
     }
     log = StringIO()
     with patch_docutils(), docutils_namespace():
-        app = Sphinx(
-            source, None, built, doctrees, "html", configuration, status=None, warning=log, freshenv=True
-        )  # fmt: skip
-        app.builder.search = False
-        app.build(force_all=True)
+        try:
+            app = Sphinx(source, None, built, doctrees, "html", configuration, status=None, warning=log, freshenv=True)
+            app.builder.search = False
+            app.build(force_all=True)
+        except SphinxError as error:
+            raise RuntimeError(f"{name}: not rendered: {error}") from error
     return [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in log.getvalue().splitlines() if line.strip()]
 
 
@@ -117,8 +123,8 @@ class OtherPages(SphinxPostTransform):
         for node in list(self.document.findall(addnodes.pending_xref)):
             target = node["reftarget"] or ""
             if node["reftype"] == "doc" or re.search(r"\.(ipynb|md)(#.*)?$", target):
-                text = node.astext() or Path(target.split("#")[0]).stem.replace("_", " ")
-                shown = node[0].deepcopy() if node.astext() else nodes.inline("", text)
+                name = Path(target.split("#")[0]).stem.replace("_", " ")
+                shown = node[0].deepcopy() if node["refexplicit"] else nodes.inline("", name)
                 node.replace_self(nodes.inline("", "", shown, classes=["other-page"]))
 
 
@@ -143,7 +149,8 @@ def _inline(page: BeautifulSoup, built: Path) -> str:
     for admonition in page.select("div.admonition.dropdown"):
         _fold(admonition)
     for table in page.find_all("table"):
-        table.wrap(page.new_tag("div", attrs={"class": "table-scroll", "tabindex": "0", "role": "region", "aria-label": _caption(table)}))
+        scroller = {"class": "table-scroll", "tabindex": "0", "role": "region", "aria-label": _caption(table)}
+        table.wrap(page.new_tag("div", attrs=scroller))
     _unlink(page)
     style = page.new_tag("style")
     style.string = _css(page, built)

@@ -1,12 +1,12 @@
 """The way back from each class of fault, and what a week of them costs. Times are in seconds."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from reliability import checks
-from reliability.faults import CLASSES, by_class
+from reliability.faults import CLASSES, by_class, fault_mix
 
 # A standby node replaces hardware. A software fault restarts the whole job wherever it runs.
 STANDBY_HELPS = ("gpu", "network", "host")
@@ -111,6 +111,80 @@ def hours_lost_h(counts, path, rollback):
         raise ValueError(f"counts has shape {counts.shape}: the last axis must have {len(CLASSES)} classes")
     # Counts are exact in floating point, and a float product calls the fast matrix routine.
     return checks.plain(counts.astype(float) @ (path.loss_per_fault(rollback) / SECONDS_PER_HOUR))
+
+
+def hours_by_part_h(counts, path, rollback):
+    """Hours that faults cost, apart: detection, rollback and restart, which sum to :func:`hours_lost_h`.
+
+    Parameters
+    ----------
+    counts : int array [..., 5], >= 0
+    path : RecoveryPath
+    rollback : float, >= 0
+        Seconds of repeated work a fault.
+
+    Returns
+    -------
+    dict of part to float or array [...]
+    """
+    none = np.zeros(len(CLASSES))
+    return {
+        "rollback": hours_lost_h(counts, replace(path, detection=none, restart=none), rollback),
+        "restart": hours_lost_h(counts, replace(path, detection=none), 0.0),
+        "detection": hours_lost_h(counts, replace(path, restart=none), 0.0),
+    }
+
+
+def mean_hours_lost_h(expected, mix, path, rollback):
+    r"""Mean hours that faults cost when they come by chance.
+
+    .. math:: E[L] = \lambda \sum_c p_c \, (d_c + b + r_c)
+
+    Parameters
+    ----------
+    expected : float, >= 0
+        Mean number of faults in the period, lambda.
+    mix : mapping of class to share, p
+    path : RecoveryPath
+    rollback : float, >= 0
+        Seconds of repeated work a fault, b.
+    """
+    expected = checks.scalar("expected", checks.non_negative("expected", expected))
+    return float(expected * fault_mix(mix) @ path.loss_per_fault(rollback) / SECONDS_PER_HOUR)
+
+
+def equivalent_interval(interval, saved, faults):
+    r"""Checkpoint interval whose shorter rollback saves as much as something else does.
+
+    .. math:: T' = T - \frac{2 S}{n}
+
+    Each of n faults rolls back half an interval, so that T' saves S against T.
+
+    Parameters
+    ----------
+    interval : float or array, > 0
+        T, in any unit of time.
+    saved : float or array
+        S, in the same unit; where it is negative, T' is longer than T.
+    faults : int or array, >= 0
+        n; without faults no interval saves anything, and T' is T.
+
+    Returns
+    -------
+    float or array
+        0 where even no rollback at all saves less than S.
+
+    Examples
+    --------
+    >>> equivalent_interval(60.0, saved=100.0, faults=20)
+    50.0
+    """
+    interval = checks.positive("interval", interval)
+    saved = checks.real("saved", saved)
+    faults = checks.whole("faults", faults)
+    checks.broadcast(interval=interval, saved=saved, faults=faults)
+    shorter = np.where(faults > 0, 2.0 * saved / np.maximum(faults, 1), 0.0)
+    return checks.plain(np.maximum(0.0, interval - shorter))
 
 
 def ettr(lost, horizon):

@@ -63,18 +63,23 @@ def run_page(page: str, parameters: Mapping[str, object], out: str | os.PathLike
         If a cell fails.
     """
     if page not in scenarios.PAGES:
-        raise BadInput(f"no page {page!r}. {arguments.nearest(page, scenarios.PAGES)}There are {', '.join(scenarios.PAGES)}.")
+        hint = arguments.nearest(page, scenarios.PAGES)
+        raise BadInput(f"no page {page!r}. {hint}There are {', '.join(scenarios.PAGES)}.")
     values = arguments.check(page, scenarios.parameters(page), published.inputs(page), parameters)
     progress = sys.stderr.isatty() if progress is None else progress
     with _staging(Path(out)) as staging:
+        if progress:
+            print(f"{page}: executing the notebook", file=sys.stderr)
+        import nbformat
+
+        from reliability import onefile  # now, since a package that is missing should not be found after the run
+
         notebook = _load(page)
         executed, warnings = _execute(page, notebook, values, progress)
         results = _results(page, executed)
         if progress:
             print(f"{page}: rendering one HTML file", file=sys.stderr)
-        html, more = _render(page, executed, results["parameters"])
-        import nbformat
-
+        html, more = onefile.render(executed, page, data("references.bib"), _about(page, results["parameters"]))
         (staging / f"{page}.ipynb").write_text(nbformat.writes(executed) + "\n", encoding="utf-8")
         (staging / f"{page}.html").write_text(html, encoding="utf-8")
         text = json.dumps(results, indent=1, ensure_ascii=False, allow_nan=False)
@@ -104,11 +109,12 @@ def _load(page: str) -> NotebookNode:
     return notebook
 
 
-def _execute(page: str, notebook: NotebookNode, values: Mapping[str, Any], progress: bool) -> tuple[NotebookNode, list[str]]:
+def _execute(page: str, notebook: NotebookNode, values: Mapping, progress: bool) -> tuple[NotebookNode, list[str]]:
     from nbclient.exceptions import DeadKernelError
     from papermill import PapermillExecutionError, execute_notebook
 
-    bar = {"desc": page, "leave": False, "ncols": 78, "bar_format": "{desc}: {n_fmt} of {total_fmt} cells |{bar}| {elapsed}"}
+    form = "{desc}: {n_fmt} of {total_fmt} cells |{bar}| {elapsed}"
+    bar = {"desc": page, "leave": False, "ncols": 78, "bar_format": form}
     with TemporaryDirectory(prefix="reliability-") as folder:
         try:
             executed = execute_notebook(
@@ -143,7 +149,7 @@ def _kernel(folder: str) -> type:
     home = str(Path(str(files("reliability"))).parent)
     if home not in sysconfig.get_paths().values():  # run from a clone that is not installed
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, [home, os.environ.get("PYTHONPATH")]))
-    command = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}", "--log-level=ERROR"]
+    command = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}", "--log-level=CRITICAL"]
 
     class ThisPython(AsyncKernelManager):
         kernel_spec = KernelSpec(argv=command, display_name="Python 3", language="python", env=environment)
@@ -181,35 +187,29 @@ def _results(page: str, notebook: NotebookNode) -> dict[str, Any]:
         for output in cell.get("outputs", []):
             if RESULTS_MIME in output.get("data", {}):
                 emitted = output.data[RESULTS_MIME]
-                changed = published.changed(page, emitted["parameters"])
-                counts = published.counts(page)
-                return {
-                    "schema": SCHEMA,
-                    "page": page,
-                    "version": __version__,
-                    **emitted,
-                    "published": {"changed": sorted(changed), "reproduced": None if changed else counts["computed"], **counts},
-                }
+                changed, counts = published.changed(page, emitted["parameters"]), published.counts(page)
+                # A card that does not come out as published fails its cell, and the run with it.
+                standing = {"changed": [*changed], "reproduced": None if changed else counts["computed"], **counts}
+                return {"schema": SCHEMA, "page": page, "version": __version__, **emitted, "published": standing}
     raise RunFailed(f"{page}: the notebook ended without results")
 
 
-def _render(page: str, notebook: NotebookNode, values: Mapping[str, Any]) -> tuple[str, list[str]]:
-    from reliability import onefile
-
+def _about(page: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the head of the HTML file says of the run."""
     changed = published.changed(page, values)
+    as_published = scenarios.inputs(page, published.inputs(page))
     fields = scenarios.parameters(page).model_fields
     table = [
         {
             "name": name,
             "value": json.dumps(value),
-            "published": json.dumps(changed[name][1]) if name in changed else "",
+            "published": json.dumps(getattr(as_published, name)) if name in changed else "",
             "about": fields[name].description or "",
             "changed": name in changed,
         }
         for name, value in values.items()
     ]
-    run = {"version": __version__, "parameters": table, "changed": len(changed)}
-    return onefile.render(notebook, page, data("references.bib"), run)
+    return {"version": __version__, "parameters": table, "changed": len(changed)}
 
 
 @contextmanager
@@ -230,4 +230,8 @@ def _staging(out: Path) -> Iterator[Path]:
 
 def _publish(staging: Path, out: Path) -> tuple[Path, ...]:
     out.mkdir(parents=True, exist_ok=True)
-    return tuple(Path(os.replace(file, out / file.name) or out / file.name) for file in sorted(staging.iterdir()))
+    written = []
+    for file in sorted(staging.iterdir()):
+        os.replace(file, out / file.name)
+        written.append(out / file.name)
+    return tuple(written)

@@ -19,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("_static", "notebooks", "pages", "reliability")
-FILES = ("*.md", "*.yml", "*.bib", "*.cff", "pyproject.toml", "requirements.txt")
+FILES = ("*.md", "*.yml", "*.bib", "*.cff", "requirements.txt")
 # A change in one of these can change what a page says, and not what its code prints: that the cache sees by itself.
 TEXT = (".bib", ".cff", ".ipynb", ".md")
 COMMAND = ("jupyter-book", "build", ".", "-W", "-n", "--keep-going")
@@ -94,7 +94,7 @@ def run(root, say):
     for raw in process.stdout:
         line = COLOUR.sub("", raw)
         lines.append(line)
-        page = re.match(r"(.*\.ipynb): (Executed|Using cached) notebook(?: in ([\d.]+))?", line)
+        page = re.match(r"(.*\.(?:ipynb|md)): (Executed|Using cached) notebook(?: in ([\d.]+))?", line)
         if page:
             name = Path(page[1]).relative_to(root)
             say(f"  {name}: " + (f"run in {float(page[3]):.1f} s" if page[3] else "not changed"), flush=True)

@@ -47,10 +47,14 @@ def main(arguments):
 
 def wanted():
     """What the stamp of an up-to-date .venv says. The folder counts: a copied .venv would run the other clone's package."""
-    digest = hashlib.sha256(VENV.encode("utf-8", "surrogateescape"))
-    for name in ("requirements.txt", "pyproject.toml"):
-        with open(os.path.join(ROOT, name), "rb") as file:
-            digest.update(hashlib.sha256(file.read()).digest())
+    import tomllib  # here, since older Pythons have none
+
+    with open(os.path.join(ROOT, "pyproject.toml"), "rb") as file:
+        project = tomllib.load(file)
+    # The settings of pytest and ruff stand there too, and change nothing in .venv.
+    relevant = [project["project"], project["build-system"], project.get("tool", {}).get("hatch")]
+    parts = VENV, read(os.path.join(ROOT, "requirements.txt")), repr(relevant)
+    digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape"))
     return "{0}.{1} {2}\n".format(sys.version_info[0], sys.version_info[1], digest.hexdigest())
 
 
@@ -76,7 +80,7 @@ def make():
     number = sum(line[:1].isalnum() for line in read(os.path.join(ROOT, "requirements.txt")).splitlines())
     why = reason_to_start_again() if os.path.lexists(VENV) else "there is none"
     if why:
-        print("Making .venv with Python {0} ({1}): {2} packages, 800 MB, a minute or two.".format(version, why, number))
+        print("Making .venv with Python {0} ({1}): {2} packages, 800 MB, some minutes.".format(version, why, number))
         sys.stdout.flush()
         remove()
         os.mkdir(VENV)
@@ -84,7 +88,7 @@ def make():
         if subprocess.call([sys.executable, "-m", "venv", "--prompt", "training-reliability", VENV]):
             return 1
     else:
-        print("Updating .venv (Python {0}): requirements.txt or pyproject.toml is new.".format(version))
+        print("Updating .venv (Python {0}): its requirements have changed.".format(version))
         write(UNFINISHED)
     status = install(started, number)
     if status == 0:

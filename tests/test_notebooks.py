@@ -108,7 +108,9 @@ def short_cells(notebook):
     lengths = {place: len(lines(cell)) for place, cell in code_cells(notebook)}
     found = [f"code cell {i} has {n} lines; at most {MAX_LINES}" for i, n in lengths.items() if n > MAX_LINES]
     if lengths and statistics.median(lengths.values()) > MAX_MEDIAN_LINES:
-        found.append(f"the median code cell has {statistics.median(lengths.values())} lines; at most {MAX_MEDIAN_LINES}")
+        found.append(
+            f"the median code cell has {statistics.median(lengths.values())} lines; at most {MAX_MEDIAN_LINES}"
+        )
     return found
 
 
@@ -122,7 +124,9 @@ def described_figures(notebook):
         alt = mystnb.get("image", {}).get("alt", "")
         figure = mystnb.get("figure", {})
         if len(alt) < MIN_ALT_LENGTH:
-            found.append(f"the figure of code cell {place} needs an alt text of {MIN_ALT_LENGTH} characters, has {alt!r}")
+            found.append(
+                f"the figure of code cell {place} needs an alt text of {MIN_ALT_LENGTH} characters, has {alt!r}"
+            )
         if not figure.get("name", "").startswith("fig-"):
             found.append(f"the figure of code cell {place} needs a name that begins with 'fig-'")
         if not figure.get("caption"):

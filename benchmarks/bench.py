@@ -1,0 +1,150 @@
+"""Measure the package against the floor of each task, in one run.
+
+    python benchmarks/bench.py [--json FILE] [--quick]
+
+A floor is what the task cannot do without: reading its memory, drawing its random numbers, one
+partition. A ratio compares two times of the same run, so that it carries over between machines
+better than a time does. Nothing here is a test.
+"""
+
+import argparse
+import json
+import math
+import os
+import platform
+import subprocess
+import sys
+import time
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+
+from reliability import facts, recovery, sdc, straggler
+from reliability.faults import draw_fault_counts, fault_mix
+
+MIX = facts.value("published_mix")
+DETECTION = {name: 2.0 for name in MIX}
+
+
+def best(work, repeat):
+    """Shortest of `repeat` times in seconds: the others were disturbed."""
+    times = []
+    for _ in range(repeat):
+        started = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - started)
+    return min(times)
+
+
+def peak(work):
+    """Largest memory that `work` holds beyond what was there, in bytes."""
+    tracemalloc.start()
+    work()
+    bytes_held = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return bytes_held
+
+
+def fingerprint(rows):
+    """Fingerprint every shard, against reading the same memory once."""
+    shards = np.random.default_rng(0).standard_normal((rows, 4096))
+    words = shards.view(np.uint64)
+    return shards.nbytes, lambda: sdc.fingerprints(shards), lambda: np.bitwise_xor.reduce(words, axis=None)
+
+
+def detection(ranks):
+    """Find slow ranks in 100 steps, against one partition of the same array."""
+    times = straggler.draw_rank_times(np.random.default_rng(0), ranks, 30.0, 0.5, steps=100)
+    return times.nbytes, lambda: straggler.detect(times, 0.1), lambda: np.partition(times, ranks // 2, axis=-1)
+
+
+def weeks(number):
+    """Draw weeks of faults and cost them on both paths, against drawing their random numbers."""
+    expected = 21.3
+    paths = [recovery.cold_path(DETECTION, 388.2), recovery.standby_path(DETECTION, 388.2, 55.0)]
+    means = expected * fault_mix(MIX)
+
+    def work():
+        counts = draw_fault_counts(np.random.default_rng(0), number, expected, MIX)
+        return [recovery.ettr(recovery.hours_lost_h(counts, path, 1800.0), 168.0) for path in paths]
+
+    def floor():
+        rng = np.random.default_rng(0)
+        return [rng.poisson(mean, number) for mean in means]
+
+    return number * len(MIX) * 8, work, floor
+
+
+TASKS = [
+    ("fingerprint of N x 4,096 float64", "a plain read of the same memory", fingerprint, (256, 1024, 4096), 1024),
+    ("straggler detection, N ranks x 100 steps", "one partition of the same array", detection, (8192, 32768, 131072), 131072),
+    ("N drawn weeks, costed on two paths", "drawing their random numbers alone", weeks, (10_000, 100_000, 1_000_000), 1_000_000),
+]
+
+
+def measure(task, sizes, repeat):
+    """Time work and floor at each size."""
+    rows = []
+    for size in sizes:
+        given, work, floor = task(size)
+        work_s, floor_s = best(work, repeat), best(floor, repeat)
+        rows.append({"size": size, "seconds": work_s, "floor_seconds": floor_s, "ratio": work_s / floor_s, "peak_over_input": peak(work) / given})
+    return rows
+
+
+def growth(rows):
+    """Exponent of time in size, from the smallest to the largest: 1 is linear."""
+    first, last = rows[0], rows[-1]
+    return math.log(last["seconds"] / first["seconds"]) / math.log(last["size"] / first["size"])
+
+
+def import_seconds(statement, repeat):
+    """Shortest time of a new interpreter that runs `statement`."""
+    environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}
+    return best(lambda: subprocess.run([sys.executable, "-c", statement], check=True, env=environment), repeat)
+
+
+def imports(repeat):
+    """Time imports beyond the start of the interpreter, against importing numpy."""
+    start = import_seconds("pass", repeat)
+    numpy_s = import_seconds("import numpy", repeat) - start
+    modules = "availability, checkpoint, faults, facts, guards, published, rates, recovery, sdc, straggler"
+    rows = []
+    for name, statement in (("import reliability", "import reliability"), ("all its models", f"from reliability import {modules}")):
+        seconds = max(0.0, import_seconds(statement, repeat) - start)
+        rows.append({"what": name, "seconds": seconds, "floor_seconds": numpy_s, "ratio": seconds / numpy_s})
+    return rows
+
+
+def main(arguments=None):
+    """Print the table; write the JSON."""
+    parser = argparse.ArgumentParser(description="Measure the package against the floor of each task.")
+    parser.add_argument("--json", type=Path, default=Path("_build/bench.json"), help="where to write the numbers (default: %(default)s)")
+    parser.add_argument("--quick", action="store_true", help="one repetition instead of five")
+    options = parser.parse_args(arguments)
+    repeat = 1 if options.quick else 5
+    report = {"schema": 1, "python": platform.python_version(), "numpy": np.__version__, "machine": platform.machine(), "tasks": []}
+    print(f"Python {report['python']}, numpy {report['numpy']}, {report['machine']}; the best of {repeat}\n")
+    for name, floor_name, task, sizes, headline in TASKS:
+        rows = measure(task, sizes, repeat)
+        report["tasks"].append({"task": name, "floor": floor_name, "rows": rows, "growth": growth(rows)})
+        print(f"{name}\n  floor: {floor_name}")
+        for row in rows:
+            mark = "  <-" if row["size"] == headline else ""
+            print(
+                f"  N = {row['size']:>9,}  {1e3 * row['seconds']:9.2f} ms  floor {1e3 * row['floor_seconds']:9.2f} ms"
+                f"  ratio {row['ratio']:5.2f}  peak {row['peak_over_input']:4.1f}x{mark}"
+            )
+        print(f"  time grows as N^{growth(rows):.2f}\n", flush=True)
+    report["imports"] = imports(repeat)
+    print("imports, beyond the start of the interpreter\n  floor: importing numpy")
+    for row in report["imports"]:
+        print(f"  {row['what']:20} {1e3 * row['seconds']:9.2f} ms  floor {1e3 * row['floor_seconds']:9.2f} ms  ratio {row['ratio']:5.2f}")
+    options.json.parent.mkdir(parents=True, exist_ok=True)
+    options.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    print(f"\nwritten: {options.json}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,301 @@
+"""The command line: what it prints, what it refuses, and how it ends."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from types import SimpleNamespace
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell
+
+from reliability import __main__ as cli
+from reliability import __version__, published, report, scenarios
+from reliability.arguments import BadInput, check, read
+from reliability.page import RESULTS_MIME
+
+PROGRAM = [sys.executable, "-m", "reliability"]
+LIMIT_S = 180
+
+
+def reliability(*arguments, cwd=None, **environment):
+    """Run the program as a person does."""
+    return subprocess.run(
+        [*PROGRAM, *arguments],
+        cwd=cwd,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
+    )
+
+
+# Help and version -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", [[], ["run"], ["demo"]])
+def test_help_fits_80_columns_and_needs_no_numpy(command):
+    code = "import sys; from reliability import __main__ as c\ntry: c.main(sys.argv[1:])\nfinally: print('numpy' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *command, "--help"],
+        env=os.environ | {"COLUMNS": "80"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    *help_lines, numpy = done.stdout.splitlines()
+    assert numpy == "False"
+    assert max(map(len, help_lines)) <= 80
+    assert "usage" in help_lines[0]
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        cli.main(["--version"])
+    assert capsys.readouterr().out == f"training-reliability {__version__}\n"
+
+
+# Demo -----------------------------------------------------------------------------------------------------------------
+
+
+def test_demo_prints_every_scenario_and_the_same_each_time():
+    first, second = (reliability("demo", PYTHONHASHSEED=seed) for seed in "12")
+    assert first.returncode == 0
+    assert first.stderr == ""
+    assert first.stdout == second.stdout
+    assert re.findall(r"^## Scenario (\d)", first.stdout, re.MULTILINE) == list("12345")
+    for page in scenarios.PAGES:
+        for figure in published.figures(page):
+            assert figure.text in first.stdout, figure.id
+
+
+@pytest.mark.parametrize("number", range(1, 6))
+def test_demo_of_one_scenario(capsys, number):
+    assert cli.main(["demo", "--scenario", str(number)]) == 0
+    assert re.findall(r"^## Scenario (\d)", capsys.readouterr().out, re.MULTILINE) == [str(number)]
+
+
+@pytest.mark.parametrize("number", ["0", "6", "one", "1.5"])
+def test_demo_of_no_scenario(capsys, number):
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(["demo", "--scenario", number])
+    assert number in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["demo"], ["--help"]])
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_that_has_had_enough(command, unbuffered):
+    end, start = os.pipe()
+    os.close(end)  # nobody reads
+    environment = os.environ | {"PYTHONUNBUFFERED": unbuffered}
+    done = subprocess.run(
+        [*PROGRAM, *command], stdout=start, stderr=subprocess.PIPE, env=environment, timeout=LIMIT_S, check=False
+    )
+    os.close(start)
+    assert done.stderr == b""
+    assert done.returncode == 0
+
+
+# What is refused ------------------------------------------------------------------------------------------------------
+
+REFUSED = [
+    (["nowhere"], ["nowhere", *scenarios.PAGES]),
+    (["availabilty"], ["Did you mean availability?"]),
+    (["straggler", "-p", "sead", "1"], ["'sead'", "Did you mean seed?", "slowdown"]),
+    (["availability", "-p", "cold_mttr_min", "50h"], ["cold_mttr_min", "'50h'", "a number", "(min)"]),
+    (["availability", "-p", "cold_mttr_min", "nan"], ["cold_mttr_min", "'nan'", "a number"]),
+    (["availability", "-p", "cold_mttr_min", "inf"], ["cold_mttr_min", "'inf'", "a number"]),
+    (["availability", "-p", "cold_mttr_min", "1e400"], ["cold_mttr_min", "'1e400'", "finite"]),
+    (["availability", "-p", "cold_mttr_min", "True"], ["cold_mttr_min", "'True'", "a number"]),
+    (["availability", "-p", "cold_mttr_min", ""], ["cold_mttr_min", "''", "a number"]),
+    (["availability", "-p", "cold_mttr_min", "-5"], ["cold_mttr_min", "-5", "greater than 0"]),
+    (["availability", "-p", "gpus_per_node", "8.0"], ["gpus_per_node", "'8.0'", "a whole number"]),
+    (["availability", "-p", "gpus_per_node", "1e3"], ["gpus_per_node", "'1e3'", "a whole number"]),
+    (["availability", "-p", "gpus_per_node", "0"], ["gpus_per_node", "0", "greater than or equal to 1"]),
+    (["availability", "-p", "sizes", "8,sixteen"], ["sizes", "'8,sixteen'", "8,16,32"]),
+    (["availability", "-p", "sizes", ""], ["sizes", "[]", "at least 1"]),
+    (["recovery", "-p", "recorded_faults", "gpu"], ["recorded_faults", "'gpu'", "gpu=13,network=1"]),
+    (["recovery", "-p", "recorded_faults", "gpu=1,gpu=2"], ["recorded_faults", "once"]),
+    (["recovery", "-p", "recorded_faults", "gpu=1"], ["recorded_faults", "network"]),
+    (["recovery", "-p", "mix_gpu", "0.9"], ["mix_gpu", "must sum to 1"]),
+    (["sdc", "-p", "float_format", "float8"], ["float8", "float64", "bfloat16"]),
+    (["straggler", "-p", "seed", "1", "-p", "seed", "2"], ["seed", "twice"]),
+]
+
+
+@pytest.mark.parametrize(("arguments", "words"), REFUSED, ids=[" ".join(case[0]) for case in REFUSED])
+def test_what_is_refused_costs_one_line_and_leaves_nothing(capsys, tmp_path, arguments, words):
+    out = tmp_path / "deep" / "out"
+    assert cli.main(["run", *arguments, "--out", str(out)]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.count("\n") == 1
+    for word in words:
+        assert word in shown.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_a_file(capsys, tmp_path):
+    (tmp_path / "file").write_text("kept")
+    assert cli.main(["run", "availability", "--out", str(tmp_path / "file" / "below")]) == 2
+    assert "is not a folder" in capsys.readouterr().err
+    assert (tmp_path / "file").read_text() == "kept"
+
+
+def test_refusal_as_a_person_sees_it(tmp_path):
+    done = reliability("run", "availability", "-p", "sizes", "0", "--out", "out", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: availability: sizes")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_values_that_are_not_texts_are_checked_as_well():
+    published_inputs = published.inputs("availability")
+    model = scenarios.parameters("availability")
+    for bad in (float("nan"), float("inf"), True, None, -1.0):
+        with pytest.raises(BadInput, match="cold_mttr_min"):
+            check("availability", model, published_inputs, {"cold_mttr_min": bad})
+    with pytest.raises(BadInput, match="gpus_per_node"):
+        check("availability", model, published_inputs, {"gpus_per_node": True})
+    assert check("availability", model, published_inputs, {"sizes": [8, 9]}) == {"sizes": [8, 9]}
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "value"),
+    [
+        (" 4 ", int, 4),
+        ("-3", int, -3),
+        ("4", float, 4.0),
+        (".5e3", float, 500.0),
+        ("[1, 2]", list[int], [1, 2]),
+        ("1,2", list[int], [1, 2]),
+        ('{"gpu": 1, "host": 2}', dict[str, int], {"gpu": 1, "host": 2}),
+        ("gpu=1, host=2", dict[str, int], {"gpu": 1, "host": 2}),
+        ("as it is ", str, "as it is "),
+    ],
+)
+def test_reading(text, kind, value):
+    assert read(text, kind) == value
+    assert type(read(text, kind)) is type(value)
+
+
+# What fails later, and how it ends ------------------------------------------------------------------------------------
+
+
+def test_without_the_extra_one_line_names_it(tmp_path):
+    code = "import sys; sys.modules['papermill'] = None; from reliability.__main__ import main; sys.exit(main(sys.argv[1:]))"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "run", "sdc", "--out", "out"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "papermill" in done.stderr
+    assert "pip install 'training-reliability[run]'" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def pages(tmp_path, monkeypatch):
+    """Let the pages come from a folder of the test's; return what writes one there."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    monkeypatch.setattr(report, "data", lambda name: folder / name.split("/")[-1])
+
+    def write(*sources, parameters=None):
+        parameters = parameters or "".join(f"{name} = 1\n" for name in published.inputs("straggler"))
+        cells = [new_code_cell(parameters, metadata={"tags": ["parameters"]}), *map(new_code_cell, sources)]
+        metadata = {"kernelspec": {"name": "another", "display_name": "Another", "language": "python"}}
+        nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=metadata), folder / "straggler.ipynb")
+        return ["run", "straggler", "--out", str(tmp_path / "out")]
+
+    return write
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_cell_that_fails_is_named_and_leaves_nothing(capsys, tmp_path, pages):
+    assert cli.main(pages("1 + 1", "raise ValueError('no such thing\\nat all')", "3")) == 1
+    shown = capsys.readouterr()
+    assert shown.err == "error: straggler: cell [3] failed: ValueError: no such thing at all\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["data"]
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_page_without_results(capsys, tmp_path, pages):
+    assert cli.main(pages("1 + 1")) == 1
+    assert "without results" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["data"]
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_notebook_whose_parameters_are_not_the_models(capsys, pages):
+    assert cli.main(pages(parameters="ranks = 1\nrank_count = 2\n")) == 1
+    assert "rank_count" in capsys.readouterr().err
+
+
+def test_interrupted_it_leaves_nothing(tmp_path):
+    process = subprocess.Popen(
+        [*PROGRAM, "run", "availability", "--out", "out"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.iterdir()) and time.monotonic() < deadline:  # until its temporary folder is there
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    assert "Traceback" not in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_cell_says_on_stderr_is_passed_on_without_places():
+    output = SimpleNamespace(text="/usr/lib/python3/thing.py:3: RuntimeWarning: overflow\n  x / y\n", get=None)
+    assert report._without_paths(output.text) == "thing.py:3: RuntimeWarning: overflow x / y"
+
+
+# A whole run ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_run_from_another_folder(tmp_path):
+    done = reliability(
+        "run",
+        "availability",
+        "-p",
+        "cold_mttr_min",
+        "30",
+        "-p",
+        "sizes",
+        "[64, 4096]",
+        "--out",
+        "my {out}",
+        cwd=tmp_path,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    files = sorted((tmp_path / "my {out}").iterdir())
+    assert [file.name for file in files] == ["availability.html", "availability.ipynb", "availability.json"]
+    assert [str(tmp_path / line) for line in done.stdout.splitlines()] == list(map(str, files))
+    assert [path.name for path in tmp_path.iterdir()] == ["my {out}"]
+    for file in files:
+        text = file.read_text(encoding="utf-8")
+        for place in (str(tmp_path), os.path.expanduser("~"), sys.prefix, os.path.dirname(report.__file__), "/tmp/"):
+            assert place not in text, f"{file.name} names {place}"
+    results = json.loads(files[2].read_text(encoding="utf-8"))
+    assert {"schema", "page", "version", "parameters", "figures", "results", "published"} == set(results)
+    assert results["schema"] == report.SCHEMA
+    assert results["parameters"]["sizes"] == [64, 4096]
+    assert results["published"]["changed"] == ["cold_mttr_min", "sizes"]
+    assert results["published"]["reproduced"] is None
+    notebook = nbformat.read(files[1], as_version=4)
+    assert not notebook.metadata.get("papermill")
+    assert any(RESULTS_MIME in output.get("data", {}) for cell in notebook.cells for output in cell.get("outputs", []))

@@ -1,0 +1,276 @@
+"""The single-file report: everything a page is written in shows, and nothing is asked of another place."""
+
+import os
+import re
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
+
+import nbformat
+import pytest
+import yaml
+from bs4 import BeautifulSoup
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from reliability import onefile
+from reliability.page import RESULTS_MIME
+
+ROOT = Path(__file__).parents[1]
+BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+)
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
+
+TEXT = r"""
+(top)=
+# A question?
+
+The answer is $1/N$, as {cite:t}`young1974` says {cite:p}`daly2006`; see [the next page](checkpoint.ipynb),
+[](recovery.ipynb), {doc}`../pages/limits`, {term}`MTBF`, {ref}`elsewhere`, [a label](#elsewhere), {eq}`far`
+and [an address](https://example.org/).
+
+```{math}
+:label: half
+A = \frac{M}{M + D}
+```
+
+By {eq}`half` and {numref}`fig-one`, and in two rows:
+
+\begin{align}
+a &= \sqrt{2 C M} \\
+b &= c
+\end{align}
+
+## Boxes
+
+:::{note}
+A note with $x < 1$.
+:::
+
+```{admonition} Folded
+:class: tip dropdown
+Inside.
+```
+
+:::{dropdown} Solution
+It is 3.
+:::
+
+Term
+: What it means.
+"""
+BAD = [
+    "<p>:::{note}</p>",
+    "<p>see {math}</p>",
+    "<p>{eq}`half`</p>",
+    "<p>{cite:p}`x`</p>",
+    "<p>| a | b |</p>",
+    "<p>$x$</p>",
+    r"<p>\frac{a}{b}</p>",
+    r"<math><mtext>\foo</mtext></math>",
+    '<script src="x.js"></script>',
+    "<script>1</script>",
+    '<img src="https://example.org/a.png" alt="a">',
+    '<img src="data:image/png;base64,AA==">',
+    '<link rel="stylesheet" href="style.css">',
+    "<style>a { background: url(https://example.org/a.png) }</style>",
+    "<style>@import 'a.css';</style>",
+    '<a href="checkpoint.html">there</a>',
+    '<a href="#nowhere">there</a>',
+]
+
+
+def findings(html):
+    """Return what is wrong with a file that should show everything and need nothing, a line each."""
+    page = BeautifulSoup(html, "html.parser")
+    found = []
+    names = {element["id"] for element in page.find_all(id=True)}
+    for element in page.find_all(["script", "link", "iframe", "object", "embed", "base", "video", "audio"]):
+        found.append(f"<{element.name}>")
+    for element in page.find_all(True):
+        for attribute in ("src", "srcset", "poster", "data", "background"):
+            if element.has_attr(attribute) and not element[attribute].startswith("data:"):
+                found.append(f"{element.name} {attribute} = {element[attribute]}")
+    for link in page.find_all("a", href=True):
+        href = link["href"]
+        inside = href == "#" or href.startswith("#") and href[1:] in names
+        if not inside and not href.startswith(("https://", "http://")):
+            found.append(f"dead link {href}")
+    for image in page.find_all("img"):
+        if not image.get("alt"):
+            found.append("an image without alternative text")
+    css = " ".join(style.get_text() for style in page.find_all("style"))
+    found += [f"css {url}" for url in re.findall(r"url\(\s*(?![\"']?data:)[^)]{1,60}", css)]
+    found += ["css @import"] if "@import" in css else []
+    for element in page(["style", "annotation", "code", "pre"]):
+        element.decompose()
+    text = page.get_text(" ")
+    raw = r":::|\{[a-z:-]+\}`?|\$|\\[a-zA-Z]+|^\s*\|.*\|\s*$|\*\*|`"
+    found += [f"raw {match[0].strip()[:60]!r}" for match in re.finditer(raw, text, re.MULTILINE)]
+    return found
+
+
+@contextmanager
+def browser():
+    """Yield a headless Chromium; without one skip, or fail where REQUIRE_BROWSER=1 says that there must be one."""
+    from playwright.sync_api import sync_playwright
+
+    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        reason = f"no Chromium: CHROMIUM is not set, and none of {', '.join(BROWSERS)} is on the path"
+        (pytest.fail if os.environ.get("REQUIRE_BROWSER") == "1" else pytest.skip)(reason)
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=FLAGS.split())
+        yield chromium
+        chromium.close()
+
+
+def sample(text=TEXT):
+    """A notebook as it is after a run, with one of each thing that the pages are made of."""
+    table = "| n | share |\n|:--|--:|\n| 1 | $50\\,\\%$ |"
+    figure = {"image": {"alt": "One dot."}, "figure": {"name": "fig-one", "caption": "A dot, see {eq}`half`."}}
+    markdown = {"text/markdown": "**Card**", RESULTS_MIME: {"secret": 1}}
+    cells = [
+        new_markdown_cell(text),
+        new_code_cell("1", outputs=[new_output("display_data", {"text/markdown": table})]),
+        new_code_cell("2", outputs=[new_output("display_data", {"image/png": PIXEL})], metadata={"mystnb": figure}),
+        new_code_cell("hidden = 3", outputs=[new_output("stream", text="out\n")], metadata={"tags": ["hide-cell"]}),
+        new_code_cell("4", outputs=[new_output("display_data", markdown)], metadata={"tags": ["hide-input"]}),
+    ]
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    return new_notebook(cells=cells, metadata={"kernelspec": kernel})
+
+
+ABOUT = {
+    "version": "1",
+    "changed": 1,
+    "parameters": [{"name": "ranks", "value": "<8>", "published": "4", "about": "how many", "changed": True}],
+}
+
+
+@pytest.fixture(scope="module")
+def report():
+    """The sample rendered once, and what the rendering warned about."""
+    return onefile.render(sample(), "availability", ROOT / "references.bib", ABOUT)
+
+
+@pytest.fixture(scope="module")
+def page(report):
+    """The rendered sample, parsed; the tests only read it."""
+    return BeautifulSoup(report[0], "html.parser")
+
+
+def test_everything_shows_and_nothing_is_asked_for(report):
+    html, warnings = report
+    assert findings(html) == []
+    assert warnings == []
+
+
+@pytest.mark.parametrize("bad", BAD)
+def test_the_guard_finds(bad):
+    assert findings(f"<html><body>{bad}</body></html>") != []
+
+
+def test_formulas_their_numbers_and_references(page):
+    assert len(page.find_all("math")) == 5
+    assert page.find(id="equation-half").math.annotation.get_text() == r"A = \frac{M}{M + D}"
+    assert [number.get_text() for number in page.find_all("span", class_="eqno")] == ["(1)", "(2)"]
+    assert page.find("a", string="(1)")["href"] == "#equation-half"
+
+
+def test_the_figure_has_its_number_caption_and_alternative_text(page):
+    figure = page.find("figure")
+    assert figure.img["alt"] == "One dot."
+    assert figure.img["src"] == f"data:image/png;base64,{PIXEL}"
+    assert " ".join(figure.figcaption.get_text().split()) == "Fig. 1 A dot, see (1)."
+    assert page.find("a", string="Fig. 1")["href"] == f"#{figure['id']}"
+
+
+def test_citations_have_their_list(page):
+    listed = [citation["id"] for citation in page.select("div.citation")]
+    cited = {link["href"][1:] for link in page.select("main p a.reference") if link["href"][1:] in listed}
+    assert len(listed) == 2
+    assert cited == set(listed)
+
+
+def test_tables_scroll_and_boxes_fold_without_a_script(page):
+    assert page.find("td", string="1").find_parent("div", class_="table-scroll")["tabindex"] == "0"
+    folded = {details.summary.get_text(" ", strip=True) for details in page.find_all("details")}
+    assert {"Folded", "Solution"} <= folded
+    (hidden,) = [code for code in page.find_all("pre") if "hidden = 3" in code.get_text()]
+    assert hidden.find_parent("details") is not None
+
+
+def test_links_to_other_pages_are_text(page):
+    paragraph = " ".join(page.main.find("p").get_text().split())
+    assert "see the next page, recovery, limits, MTBF, elsewhere, a label, far and an address" in paragraph
+    assert page.find("a", string="an address")["href"] == "https://example.org/"
+
+
+def test_the_head_says_what_was_changed(page):
+    row = [cell.get_text() for cell in page.select("header tr.changed > *")]
+    assert row == ["ranks", "<8>", "4", "how many"]
+    assert page.title.get_text().startswith("A question?")
+
+
+def test_what_programs_read_is_not_in_the_page(report):
+    assert "secret" not in report[0]
+
+
+def test_unknown_tex_is_a_warning_that_names_the_formula():
+    html, warnings = onefile.render(sample(r"# Page" + "\n\n$\\nosuch{x}$"), "page", ROOT / "references.bib", ABOUT)
+    assert any("nosuch{x}" in warning for warning in warnings)
+    assert not any("/" in warning.split(":")[0] for warning in warnings)
+    assert "mathml-unknown" in html
+
+
+def test_a_page_without_citations_has_no_list_of_them():
+    html, _ = onefile.render(sample("# Page"), "page", ROOT / "references.bib", ABOUT)
+    assert BeautifulSoup(html, "html.parser").find("h2", string="References") is None
+
+
+def test_it_reads_what_the_book_reads():
+    book = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    assert sorted(book["parse"]["myst_enable_extensions"]) == sorted(onefile.MYST)
+    assert book["sphinx"]["config"]["html_math_renderer"] == "mathml"
+    assert book["sphinx"]["config"]["nb_render_markdown_format"] == "myst"
+
+
+def test_a_browser_asks_for_nothing_and_fits_a_phone(report, tmp_path):
+    file = tmp_path / "report.html"
+    file.write_text(report[0], encoding="utf-8")
+    with browser() as chromium:
+        for width, scheme in [(1200, "light"), (1200, "dark"), (390, "light"), (390, "dark")]:
+            tab = chromium.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+            asked = []
+            tab.on("request", lambda request, asked=asked: asked.append(request.url))
+            tab.goto(file.as_uri())
+            tab.evaluate("document.fonts.ready.then(() => 0)")
+            assert [url for url in asked if not url.startswith("data:")] == [file.as_uri()]
+            assert tab.evaluate("document.documentElement.scrollWidth") <= width
+            assert tab.evaluate("[...document.fonts].map(font => font.status)") == ["loaded"]
+            ground, ink = tab.evaluate(
+                "['backgroundColor', 'color'].map(of => getComputedStyle(document.body)[of].match(/\\d+/g)[0])"
+            )
+            assert (int(ground) > int(ink)) == (scheme == "light")
+            # A radical that is drawn is wider than what stands under it: the font has its measures.
+            root = "document.querySelector('msqrt')"
+            assert tab.evaluate(f"{root}.getBoundingClientRect().height") > 10
+            tab.close()
+
+
+def test_without_a_browser_the_reason_is_given(monkeypatch):
+    monkeypatch.delenv("CHROMIUM", raising=False)
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    monkeypatch.setenv("REQUIRE_BROWSER", "1")
+    with pytest.raises(pytest.fail.Exception, match="CHROMIUM"), browser():
+        pass
+    monkeypatch.delenv("REQUIRE_BROWSER")
+    with pytest.raises(pytest.skip.Exception, match="CHROMIUM"), browser():
+        pass
+
+
+def test_the_sample_is_a_sound_notebook():
+    nbformat.validate(sample())
