@@ -193,10 +193,8 @@ def optimal_interval(write, mtbf):
 def equally_good_range(write, mtbf, tolerance=0.005):
     r"""Shortest and longest interval as good as the best one, to a relative `tolerance`.
 
-    The two solutions of :math:`\eta(T) = (1 - \epsilon)\,\eta(T^*)` in the exact model; with
-    :math:`u = T/M` both are branches of Lambert's function:
-    :math:`u = -k - W\!\left(-k\,e^{C/M - k}\right)`, where k is the value of
-    :math:`u / (e^{u+C/M} - 1)` at that level.
+    The two solutions of :math:`\eta(T) = (1 - \epsilon)\,\eta(T^*)` in the exact model, one on each
+    side of the optimum.
 
     Parameters
     ----------
@@ -216,26 +214,27 @@ def equally_good_range(write, mtbf, tolerance=0.005):
     >>> low < optimal_interval(240, 7.9 * 3600) < high
     True
     """
-    from scipy.special import lambertw
+    from scipy.optimize.elementwise import find_root
 
     tolerance = checks.inner_probability("tolerance", tolerance)
     best = np.asarray(optimal_interval(write, mtbf))
     mtbf = np.asarray(mtbf, dtype=float)
     checks.broadcast(optimal_interval=best, tolerance=tolerance)
-    with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
-        c = np.asarray(write, dtype=float) / mtbf
-        u = best / mtbf
-        # At the optimum e^(u+c) = 1 / (1 - u), so k = (1 - tolerance) (1 - u) and its product
-        # with e^(c-k) stays finite for any C/M.
-        k = (1.0 - tolerance) * np.exp(-(u + c))
-        argument = -(1.0 - tolerance) * np.exp(-u - k)
-        ends = []
-        for branch in (0, -1):
-            end = -k - lambertw(argument, branch).real
-            # The lower end cancels where C is far below M: one Newton step of log(1 + u/k) = c + u.
-            newton = end - (np.log1p(end / k) - c - end) / (1 / (end + k) - 1)
-            ends.append(checks.plain(mtbf * np.where(c < 0.1, newton, end)))
-    return tuple(ends)
+    with np.errstate(over="ignore", under="ignore", divide="ignore"):
+        c, u, wanted = np.broadcast_arrays(np.asarray(write, dtype=float) / mtbf, best / mtbf, np.log1p(-tolerance))
+        # In x = log(T/T*), since T spans many powers of ten: the loss against the best, less the tolerated one.
+        lowest = wanted - u + np.log(np.expm1(-c) / np.expm1(-(u + c))) - 1.0  # where even u/(e^c - 1) is too little
+        highest = np.log((6.0 - 2.0 * wanted) / u)  # where u e^(-u) is
+        args = (c, u, wanted)
+        ends = [find_root(_loss, bracket, args=args).x for bracket in ((lowest, np.zeros_like(u)), (np.zeros_like(u), highest))]
+        low, high = (checks.plain(best * np.exp(end)) for end in ends)
+    return low, high
+
+
+def _loss(x, c, u, wanted):
+    """Logarithm of the efficiency at u e^x over that at the best u, less `wanted`; times over the MTBF."""
+    longer = u * np.expm1(x)
+    return x - longer - np.log1p(np.expm1(-longer) * np.exp(-(u + c)) / np.expm1(-(u + c))) - wanted
 
 
 @dataclass(frozen=True)

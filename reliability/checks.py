@@ -3,8 +3,14 @@
 import numpy as np
 
 
-def _refuse(name, value, allowed):
-    shown = np.array2string(np.asarray(value), threshold=6, edgeitems=2)
+def _refuse(name, value, allowed, bad=None):
+    """Raise, showing the value; of an array with one `bad` element among many, that element and its place."""
+    array = np.asarray(value)
+    if bad is not None and array.ndim and np.any(bad):
+        place = tuple(int(i) for i in np.argwhere(bad)[0])
+        where = place[0] if len(place) == 1 else place
+        raise ValueError(f"{name}[{where}] = {array[place]}: {allowed}")
+    shown = value if array.ndim == 0 else np.array2string(array, threshold=6, edgeitems=2)
     raise ValueError(f"{name} = {shown}: {allowed}")
 
 
@@ -20,7 +26,7 @@ def real(name, value):
         _refuse(name, value, "must not be empty")
     # The ends tell: NaN carries through to both, and no temporary array is made.
     if not (np.isfinite(array.min()) and np.isfinite(array.max())):
-        _refuse(name, value, "must be finite, neither NaN nor infinite")
+        _refuse(name, value, "must be finite, neither NaN nor infinite", ~np.isfinite(array))
     return array
 
 
@@ -28,7 +34,7 @@ def positive(name, value):
     """Finite and above 0."""
     array = real(name, value)
     if array.min() <= 0:
-        _refuse(name, value, "must be above 0")
+        _refuse(name, value, "must be above 0", array <= 0)
     return array
 
 
@@ -36,7 +42,7 @@ def non_negative(name, value):
     """Finite and at least 0."""
     array = real(name, value)
     if array.min() < 0:
-        _refuse(name, value, "must be at least 0")
+        _refuse(name, value, "must be at least 0", array < 0)
     return array
 
 
@@ -44,7 +50,7 @@ def at_least(name, value, low):
     """Finite and at least `low`."""
     array = real(name, value)
     if array.min() < low:
-        _refuse(name, value, f"must be at least {low:g}")
+        _refuse(name, value, f"must be at least {low:g}", array < low)
     return array
 
 
@@ -52,7 +58,7 @@ def probability(name, value):
     """Within [0, 1]."""
     array = real(name, value)
     if array.min() < 0 or array.max() > 1:
-        _refuse(name, value, "must lie within [0, 1]")
+        _refuse(name, value, "must lie within [0, 1]", (array < 0) | (array > 1))
     return array
 
 
@@ -60,7 +66,7 @@ def inner_probability(name, value):
     """Strictly between 0 and 1."""
     array = real(name, value)
     if array.min() <= 0 or array.max() >= 1:
-        _refuse(name, value, "must lie strictly between 0 and 1")
+        _refuse(name, value, "must lie strictly between 0 and 1", (array <= 0) | (array >= 1))
     return array
 
 
@@ -68,7 +74,8 @@ def whole(name, value, low=0):
     """Whole numbers of at least `low`, as int64."""
     array = real(name, value)
     if array.min() < low or array.max() > 2**62 or (array != np.floor(array)).any():
-        _refuse(name, value, f"must be a whole number of at least {low}")
+        bad = (array < low) | (array > 2**62) | (array != np.floor(array))
+        _refuse(name, value, f"must be a whole number of at least {low}", bad)
     return array.astype(np.int64)
 
 

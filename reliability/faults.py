@@ -39,7 +39,7 @@ def fault_mix(mix):
     """
     shares = checks.probability("mix", by_class("mix", mix))
     if abs(shares.sum() - 1.0) > 1e-9:
-        raise ValueError(f"mix = {dict(mix)!r}: the shares sum to {shares.sum():.6g}; they must sum to 1")
+        raise ValueError(f"mix = {dict(mix)!r}: the shares sum to {shares.sum():.12g}; they must sum to 1")
     return shares
 
 

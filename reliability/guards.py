@@ -15,8 +15,8 @@ def spike_guard(losses, threshold, window=50):
         Positive; NaN and infinities are read as they come out of a run, and are alarms.
     threshold : float, > 1
     window : int, >= 1
-        Steps before the one in question that the median is over; those that are not finite are
-        left out. The first `window` steps are warm-up: only a loss that is not finite alarms.
+        Finite losses before the one in question that the median is over. The first `window` steps
+        are warm-up: only a loss that is not finite alarms.
 
     Returns
     -------
@@ -54,13 +54,13 @@ def rolling_median(losses, window=50):
     ----------
     losses : array [steps]
     window : int, >= 1
-        Steps that the median is over, the step itself not among them; those that are not finite
-        are left out.
+        How many finite losses before the step the median is over.
 
     Returns
     -------
     array [steps]
-        NaN in the first `window` steps, and where none of the window is finite.
+        NaN in the first `window` steps. Where fewer losses were finite, the median of those; NaN
+        where none was.
 
     Examples
     --------
@@ -71,26 +71,24 @@ def rolling_median(losses, window=50):
     array = np.asarray(losses)
     if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iuf":
         raise ValueError(f"losses has shape {array.shape} and dtype {array.dtype}: must be a list of numbers")
+    finite = np.isfinite(array)
+    known = array[finite].astype(float)
+    before = np.cumsum(finite) - finite  # finite losses before each step
     medians = np.full(array.size, np.nan)
-    if array.size > window:
-        past = np.where(np.isfinite(array), array, np.nan)[:-1]
-        medians[window:] = _medians_of_runs(past, window)
+    late = np.arange(array.size) >= window
+    full = late & (before >= window)
+    if full.any():
+        medians[full] = _medians_of_runs(known, window)[before[full] - window]
+    for step in np.flatnonzero(late & (before > 0) & (before < window)):
+        medians[step] = np.median(known[: before[step]])
     return medians
 
 
-def _medians_of_runs(past, window):
-    """Median of each run of `window` values; NaN are left out, and a run of NaN alone gives NaN."""
-    runs = np.lib.stride_tricks.sliding_window_view(past, window)
-    medians = np.empty(len(runs))
-    block = max(1, 2**20 // window)  # 8 MiB of copies at a time, however long the run
-    for start in range(0, len(runs), block):
-        part = runs[start : start + block]
-        gaps = np.isnan(part).any(axis=1)
-        medians[start : start + block] = np.median(part, axis=1)
-        for row in np.flatnonzero(gaps):
-            known = part[row][~np.isnan(part[row])]
-            medians[start + row] = np.median(known) if known.size else np.nan
-    return medians
+def _medians_of_runs(known, window):
+    """Median of each run of `window` values, 8 MiB of copies at a time, however many there are."""
+    runs = np.lib.stride_tricks.sliding_window_view(known, window)
+    block = max(1, 2**20 // window)
+    return np.concatenate([np.median(runs[start : start + block], axis=1) for start in range(0, len(runs), block)])
 
 
 def norm_ratio_after_flip(values, index, bit):
@@ -120,6 +118,7 @@ def norm_ratio_after_flip(values, index, bit):
     # Scaled by the largest value, so that no square of a finite float overflows.
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         squares = (before / scale) ** 2
-        rest = np.maximum(0.0, squares.sum() - squares[np.asarray(index)])
-        ratio = np.hypot(np.sqrt(rest), after / scale) / np.sqrt(squares.sum())
+        # What is left without one element: sums from both ends, since a difference would cancel.
+        rest = np.concatenate([[0.0], np.cumsum(squares)[:-1]]) + np.concatenate([np.cumsum(squares[::-1])[-2::-1], [0.0]])
+        ratio = np.hypot(np.sqrt(rest[np.asarray(index)]), after / scale) / np.sqrt(squares.sum())
     return checks.plain(np.where(np.isfinite(after), ratio, np.inf))

@@ -30,7 +30,7 @@ def first_order_excess(write, restart, mtbf):
 
     Returns
     -------
-    float or array, > 0
+    float or array, >= 0
         0.01 is one percent too much. Infinite where the exact efficiency is nothing to a float.
 
     Notes
@@ -50,7 +50,7 @@ def first_order_excess(write, restart, mtbf):
     first = -np.log1p(write / interval + (interval / 2 + restart) / mtbf)
     exact = _log_share(interval, write, mtbf) - restart / mtbf
     with np.errstate(over="ignore"):
-        return checks.plain(np.expm1(first - exact))
+        return checks.plain(np.maximum(np.expm1(first - exact), 0.0))  # rounding alone would go below
 
 
 def young_loss(write, mtbf):
@@ -78,7 +78,7 @@ def young_loss(write, mtbf):
     young, best = np.asarray(young_interval(write, mtbf)), np.asarray(optimal_interval(write, mtbf))
     write, mtbf = np.asarray(write, dtype=float), np.asarray(mtbf, dtype=float)
     gap = _log_share(young, write, mtbf) - _log_share(best, write, mtbf)
-    return checks.plain(np.clip(-np.expm1(gap), 0.0, 1.0))
+    return checks.plain(np.maximum(-np.expm1(gap), 0.0))  # rounding alone would go below
 
 
 def break_even_restart(write, shorter, mtbf):

@@ -55,6 +55,8 @@ _REWRITES = [
     (re.compile(r"\\dots(?![a-zA-Z])"), r"\\ldots"),
     (re.compile(r"(?<=\d)\{,\}(?=\d)"), ","),  # 1{,}024 is one number, not two and a comma
 ]
+# Primes are superscripts; an apostrophe in a text is not a prime.
+_PRIMES = re.compile(r"(\\(?:text|textrm|mbox|operatorname)\{[^{}]*\})|('+)")
 # Inside \text and \operatorname the converter keeps TeX's own escapes as they were typed.
 _ESCAPES = [(re.compile(r"\\([%_&$#{}])"), r"\1"), (re.compile(r"\\[,;: ]|~"), "\N{NARROW NO-BREAK SPACE}")]
 
@@ -70,6 +72,7 @@ def to_mathml(tex: str, display: bool = False) -> str:
     source = tex.strip()
     for pattern, replacement in _REWRITES:
         source = pattern.sub(replacement, source)
+    source = _PRIMES.sub(lambda m: m[1] or "^{" + r"\prime" * len(m[2]) + "}", source)
     parts = [part.strip() for part in re.split(r"\n\s*\n", source) if part.strip()]
     source = r" \\ ".join(parts).strip()
     if r"\operatorname*" in source:

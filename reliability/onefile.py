@@ -86,6 +86,8 @@ def _build(source: Path, built: Path, doctrees: Path, name: str, run: Mapping[st
         "myst_enable_extensions": MYST,
         "myst_heading_anchors": 3,
         "myst_update_mathjax": False,
+        "nb_code_prompt_show": "Show {type}",
+        "nb_code_prompt_hide": "Hide {type}",
         "nb_execution_mode": "off",
         "nb_merge_streams": True,
         "nb_render_markdown_format": "myst",

@@ -40,20 +40,33 @@ def bits(dtype):
 
     Parameters
     ----------
-    dtype : str or numpy dtype
+    dtype : str, numpy dtype or its type
         float64, float32 or bfloat16.
     """
-    return 8 * dtype_of(str(getattr(dtype, "name", dtype))).itemsize
+    name = dtype if isinstance(dtype, str) else np.dtype(dtype).name
+    if name not in FORMATS:
+        raise ValueError(f"dtype = {name!r}: must be one of {', '.join(FORMATS)}")
+    return 8 * dtype_of(name).itemsize
 
 
 def _shards(name, values):
     """A non-empty float array in a known format, contiguous, and its bits as unsigned integers."""
-    array = np.ascontiguousarray(values) if np.ndim(values) else np.asarray(values)
-    if array.dtype.name not in FORMATS:
-        raise ValueError(f"{name} has dtype {array.dtype}: must be one of {', '.join(FORMATS)}")
+    array = np.asarray(values)
+    if array.dtype.name not in FORMATS or not array.dtype.isnative:
+        raise ValueError(f"{name} has dtype {array.dtype}: must be one of {', '.join(FORMATS)}, in this machine's byte order")
     if array.size == 0:
         raise ValueError(f"{name} has shape {array.shape}: must not be empty")
+    array = np.ascontiguousarray(array).reshape(array.shape)  # which a scalar would lose
     return array, array.view(f"u{array.dtype.itemsize}")
+
+
+def _within_guarantee(name, shard_bytes):
+    """Refuse a shard in which two flips might cancel, before anything is copied."""
+    if shard_bytes > FINGERPRINT_LIMIT_BYTES:
+        raise ValueError(
+            f"{name} has {shard_bytes:,} bytes a shard: must be at most {FINGERPRINT_LIMIT_BYTES:,}, where CRC-32C still "
+            "finds every double flip; split it"
+        )
 
 
 def _mask(bit, dtype):
@@ -204,12 +217,8 @@ def fingerprint(shard):
     """
     import google_crc32c
 
-    array, words = _shards("shard", shard)
-    if array.nbytes > FINGERPRINT_LIMIT_BYTES:
-        raise ValueError(
-            f"shard has {array.nbytes:,} bytes: must be at most {FINGERPRINT_LIMIT_BYTES:,}, where CRC-32C still "
-            "finds every double flip; split it"
-        )
+    _within_guarantee("shard", np.asarray(shard).nbytes)
+    _, words = _shards("shard", shard)
     return google_crc32c.value(words)
 
 
@@ -224,9 +233,10 @@ def fingerprints(shards):
     -------
     uint32 array [shards]
     """
-    array, words = _shards("shards", shards)
-    if array.ndim != 2:
-        raise ValueError(f"shards has shape {array.shape}: must be [shards, dim]")
+    if np.ndim(shards) != 2:
+        raise ValueError(f"shards has shape {np.shape(shards)}: must be [shards, dim]")
+    _within_guarantee("shards", np.asarray(shards[:1]).nbytes)
+    array, _ = _shards("shards", shards)
     return np.fromiter((fingerprint(row) for row in array), dtype=np.uint32, count=len(array))
 
 

@@ -81,7 +81,10 @@ def inject(rank_times, rank, seconds):
     rank = checks.count("rank", rank, low=0)
     if rank >= times.shape[-1]:
         raise ValueError(f"rank = {rank}: must be from 0 to {times.shape[-1] - 1}")
-    times[..., rank] = checks.positive("seconds", seconds)
+    seconds = checks.positive("seconds", seconds)
+    if seconds.shape not in ((), times.shape[:-1]):
+        raise ValueError(f"seconds has shape {seconds.shape}: must be one number or have the shape {times.shape[:-1]} of the steps")
+    times[..., rank] = seconds
     return times
 
 

@@ -416,6 +416,8 @@ def test_extreme_scales_neither_warn_nor_leave_the_range(write, mtbf):
 def test_without_faults_the_exact_model_loses_the_writes_alone():
     with strict():
         assert cp.renewal_efficiency(90.0, 10.0, 1000.0, 1e300) == pytest.approx(0.9, rel=ROUNDING)
+        # The interval is no float's share of the MTBF any more: 0 / 0 unless it is thought of.
+        assert cp.renewal_efficiency(9e-30, 1e-30, 0.0, 1e300) == pytest.approx(0.9, rel=ROUNDING)
 
 
 LENGTHS = {"interval": 10.0, "write": 1.0, "restart": 0.0, "mtbf": 100.0}

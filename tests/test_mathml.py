@@ -33,6 +33,7 @@ def shown(tex):
         (r"\text{50\% of } x", "50% of\N{NO-BREAK SPACE}x"),
         (r"\operatorname{arg\,max}", "arg\N{NARROW NO-BREAK SPACE}max"),
         (r"x < 1", "x<1"),
+        (r"S'/S''_i \text{Young's}", "S′/Si′′Young's"),
         (r"\Phi^{-1}(1 - p) \nonumber", "Φ−1(1−p)"),
     ],
 )

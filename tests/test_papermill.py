@@ -180,7 +180,7 @@ def test_each_page_has_its_cases():
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_parameters_cell_is_the_model(page):
-    """Names, order, types and comments are the model's, values the publication's."""
+    """Names, order, types and units are the model's, values the publication's."""
     fields = scenarios.parameters(page).model_fields
     as_published = scenarios.inputs(page, published.inputs(page))
     inferred = inspect_notebook(notebook(page))
@@ -189,7 +189,9 @@ def test_the_parameters_cell_is_the_model(page):
         name, value = statement.target.id, ast.literal_eval(statement.value)
         assert eval(ast.unparse(statement.annotation)) == fields[name].annotation, name
         assert (value, type(value)) == (getattr(as_published, name), type(getattr(as_published, name))), name
-        assert inferred[name]["help"].replace('"', "'") == fields[name].description.replace('"', "'"), name
+        unit = re.findall(r"\(\w+\)$", fields[name].description)
+        assert inferred[name]["help"], name
+        assert re.findall(r"\(\w+\)$", inferred[name]["help"]) == unit, name
 
 
 # Whole runs -----------------------------------------------------------------------------------------------------------

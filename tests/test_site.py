@@ -457,6 +457,16 @@ def test_page_in_a_browser(page, visits, address):
         assert this.theme == scheme
 
 
+def test_a_link_to_a_figure_opens_the_card_that_hides_it(browser, address):
+    tab = browser.new_page()
+    for page in published.pages():
+        anchor = published.figures(page)[-1].anchor
+        tab.goto(f"{address}notebooks/{page}.html#{anchor}")
+        shown = "e => e.checkVisibility() && e.getBoundingClientRect().top < window.innerHeight"
+        tab.wait_for_function(f"({shown})(document.getElementById('{anchor}'))", timeout=5000)
+    tab.close()
+
+
 def test_search_works_without_a_network(browser, address):
     (seen,) = visit(browser, [f"{address}search.html?q=checkpoint"]).values()
     assert all(url.startswith(address) for url in seen.requests)

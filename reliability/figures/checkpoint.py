@@ -54,7 +54,7 @@ def efficiency_by_interval(steps, kinds, first_order, exact, best, kept, good):
         band = (steps >= good[0][k]) & (steps <= good[1][k])
         ax.plot(steps[band], exact[k][band], color=colour, linestyle="-", linewidth=9, alpha=0.3, solid_capstyle="butt")
         ax.plot([best[k]], [kept[k]], "o", color=colour, markersize=6)
-        _label(ax, f"{best[k]:,.0f} steps", best[k], kept[k], colour, side, "center", lift=4)
+        _label(ax, "1 step" if round(best[k]) == 1 else f"{best[k]:,.0f} steps", best[k], kept[k], colour, side, "center", lift=4)
         early = np.searchsorted(steps, best[k] / 3)  # the curve rises: to the right below it, to the left above it is room
         _label(ax, kind, steps[early], exact[k][early], colour, side, ("left", "right")[k], dx=(7, -7)[k])
     _name_models(ax)

@@ -72,7 +72,7 @@ def drawn_periods(samples, recorded, widths):
         ax.set_title(label, color=colour)
         ax.yaxis.set_major_formatter(PercentFormatter(1))
         ax.set_ylabel("share of periods")
-    rows[-1].set_xlim(max(0.0, low), high)
+    rows[-1].set_xlim(max(-max(widths.values()) / 2, low), high)  # no hours below none
     rows[-1].set_xlabel("hours lost")
     return rows
 

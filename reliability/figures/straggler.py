@@ -1,7 +1,7 @@
 """Figures of the straggler page."""
 
 import numpy as np
-from matplotlib.ticker import PercentFormatter
+from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from reliability.figures import BLACK, BLUE, PURPLE, VERMILION, axes, in_style, percent_axis, size_axis
 
@@ -38,12 +38,15 @@ def rank_times(times, slow_rank, limit, baseline):
     ax.plot([slowest], [times[slowest]], "o", color=BLUE, markersize=6, markerfacecolor="none")
     ax.axhline(limit, color=VERMILION, linestyle="--", linewidth=1.5)
     ax.axhline(baseline, color=BLACK, linestyle=":", linewidth=1.5)
-    for rank, name, colour, dy in ((slow_rank, f"rank {slow_rank}", VERMILION, -13), (slowest, "slowest other", BLUE, 7)):
+    marked = [(slow_rank, f"rank {slow_rank}", VERMILION, -13), (slowest, "slowest other", BLUE, 7)]
+    for rank, name, colour, dy in marked:
         side, dx = ("left", 9) if rank < times.size / 2 else ("right", -9)
         _note(ax, f"{name}: {times[rank]:.2f} s", (rank, times[rank]), colour, side, dx, dy)
     end, side = (times.size - 1, "right") if slow_rank < times.size / 2 else (0, "left")  # away from the slow rank
     _note(ax, "the detector's limit", (end, limit), VERMILION, side, dy=5)
     ax.set_xlabel("rank")
+    ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+    ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.set_ylabel("time before the collective (s)")
     ax.margins(y=0.12)
     return ax
@@ -98,19 +101,18 @@ def threshold_by_ranks(sizes, thresholds, found, page_threshold, slowdown, recal
     ax = axes()
     size_axis(ax, "ranks")
     percent_axis(ax, "above the median")
-    ax.yaxis.set_major_formatter(PercentFormatter(1))  # as many decimals as the ticks need
     ax.plot(sizes, thresholds, color=BLUE, linestyle="-")
     ax.plot(sizes, found, color=VERMILION, linestyle="--")
     top = 2.5 * np.max(found) or np.inf
-    levels = [
-        (page_threshold, "this page's threshold", BLACK, sizes[0], "left", 4),
-        (slowdown, "the slow rank", PURPLE, sizes[-1], "right", 0),
-    ]
+    levels = [(page_threshold, "this page's threshold", BLACK), (slowdown, "the slow rank", PURPLE)]
     near = [level for level in levels if level[0] <= top]
     highest = max([np.max(found), *(level[0] for level in near)])
-    for level, text, colour, x, side, dx in near:
+    if highest < 0.05:
+        ax.yaxis.set_major_formatter(PercentFormatter(1))  # as many decimals as the ticks need
+    for level, text, colour in near:
         ax.axhline(level, color=colour, linestyle=":", linewidth=1.5)
-        _note(ax, text, (x, level), colour, side, dx, dy=5)
+        right = colour == PURPLE and abs(slowdown - found[-1]) > 0.15 * highest  # there the curve has its label
+        _note(ax, text, (sizes[-1 if right else 0], level), colour, "right" if right else "left", 0 if right else 4, 5)
     _note(ax, f"found in one round, {100 * recall:g} % recall", (sizes[-1], found[-1]), VERMILION, "right", dy=7)
     room = thresholds[0] > 0.15 * highest
     _note(ax, "threshold: one false alarm a week", (sizes[0], thresholds[0]), BLUE, "left", dx=4, dy=-19 if room else 7)
