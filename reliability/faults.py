@@ -74,7 +74,8 @@ def group_causes(counts, causes):
     wrong = sorted({*counts} ^ {*listed} | {cause for cause in listed if listed.count(cause) > 1})
     if wrong:
         raise ValueError(f"causes has {', '.join(wrong)}: must list each cause of counts once, and no other")
-    checks.whole("counts", list(counts.values()))
+    for cause, n in counts.items():
+        checks.count(f"counts[{cause!r}]", n, low=0)
     return {c: sum(int(counts[cause]) for cause in causes[c]) for c in CLASSES}
 
 

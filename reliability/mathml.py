@@ -96,10 +96,11 @@ def _finish(markup: str, tex: str) -> str:
     for element in root.iter():
         element.text = (element.text or "").strip(" \n")
         element.tail = None
-        for pattern, replacement in _ESCAPES:
-            element.text = pattern.sub(replacement, element.text)
-        if "\\" in element.text:
-            raise MathError(f"not understood: {element.text}")
+        if element.tag in ("mtext", "mi"):
+            for pattern, replacement in _ESCAPES:
+                element.text = pattern.sub(replacement, element.text)
+            if "\\" in element.text:
+                raise MathError(f"not understood: {element.text}")
         if element.tag in ("msub", "msup") and _is_brace(element[0]):
             element.tag = element[0].tag  # its label belongs under or over the brace, not beside it
         if element.get("class") == "ams-align":

@@ -81,6 +81,7 @@ def _build(source: Path, built: Path, doctrees: Path, name: str, run: Mapping[st
         "extensions": ["myst_nb", "sphinx_design", "sphinxcontrib.bibtex", "reliability.mathml", __name__],
         "project": "Training Reliability",
         "root_doc": name,
+        "source_suffix": {".ipynb": "myst-nb"},
         "language": "en",
         "numfig": True,
         "myst_enable_extensions": MYST,
@@ -126,7 +127,7 @@ class OtherPages(SphinxPostTransform):
             target = node["reftarget"] or ""
             if node["reftype"] == "doc" or re.search(r"\.(ipynb|md)(#.*)?$", target):
                 name = Path(target.split("#")[0]).stem.replace("_", " ")
-                shown = node[0].deepcopy() if node["refexplicit"] else nodes.inline("", name)
+                shown = node[0].deepcopy() if node.get("refexplicit") else nodes.inline("", name)
                 node.replace_self(nodes.inline("", "", shown, classes=["other-page"]))
 
 

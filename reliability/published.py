@@ -167,8 +167,8 @@ def card(page, parameters, texts):
         listed = "; ".join(f"{figure.id}: published {figure.text}, here {found}" for figure, found in wrong)
         raise PublishedMismatch(f"{len(wrong)} of {len(figures(page))} published figures differ: {listed}")
     n = counts(page)
-    rest = [f"{n[kind]} {word}" for kind, word in (("input", "inputs restated"), ("recorded", "recorded outcomes replayed")) if n[kind]]
-    return f"**{n['computed']} of {n['computed']} computed figures come out as published**, to the printed digit. Not counted, since they cannot fail: {', '.join(rest) or 'none'}."
+    rest = f"inputs restated: {n['input']}; recorded outcomes replayed: {n['recorded']}"
+    return f"**{n['computed']} of {n['computed']} computed figures come out as published**, to the printed digit. Not among them, since they cannot fail: {rest}."
 
 
 def counts(page):

@@ -43,7 +43,8 @@ def bits(dtype):
     dtype : str, numpy dtype or its type
         float64, float32 or bfloat16.
     """
-    name = dtype if isinstance(dtype, str) else np.dtype(dtype).name
+    # numpy takes None for float64.
+    name = dtype if isinstance(dtype, str) or dtype is None else np.dtype(dtype).name
     if name not in FORMATS:
         raise ValueError(f"dtype = {name!r}: must be one of {', '.join(FORMATS)}")
     return 8 * dtype_of(name).itemsize

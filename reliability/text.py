@@ -12,6 +12,19 @@ def percent(share, decimals=2):
     return f"{100 * share:.{decimals}f}%"
 
 
+def shortened(items, most=20):
+    """Write a list out, or its first items and how many more there are.
+
+    Examples
+    --------
+    >>> shortened([7]), shortened(range(100), most=3)
+    ('[7]', '[0, 1, 2, and 97 more]')
+    """
+    items = list(items)
+    listed = ", ".join(map(str, items[:most]))
+    return f"[{listed}, and {len(items) - most} more]" if len(items) > most else f"[{listed}]"
+
+
 def table(header, rows):
     """Lay out a Markdown table: the first column to the left, the others to the right.
 

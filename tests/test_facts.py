@@ -90,8 +90,11 @@ def places():
 
 
 def uses(name, text):
-    """Whether a text has the fact's name as a whole string, also where JSON has escaped the quotes."""
-    return re.search(rf"""\\?["']{re.escape(name)}\\?["']""", text) is not None
+    """Whether a text has the fact's name as a whole string, "fact:" before it or a key behind it at most.
+
+    The quotes may be escaped, as they are in a notebook's JSON.
+    """
+    return re.search(rf"""\\?["'](fact:)?{re.escape(name)}(\.\w+)?\\?["']""", text) is not None
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -237,5 +240,7 @@ def test_a_slipped_decimal_point_leaves_the_band(name, factor):
 def test_an_unused_fact_is_noticed():
     assert uses("llama3_gpus", 'facts.value("llama3_gpus")')
     assert uses("llama3_gpus", r'"facts.value(\"llama3_gpus\")"')
+    assert uses("published_mix", 'mix_gpu = "fact:published_mix.gpu"')
+    assert not uses("published_mix", 'mix_gpu = "fact:published_mixture.gpu"')
     assert not uses("llama3_gpus", "llama3_gpus = 16384")
     assert not uses("llama3_gpu", 'facts.value("llama3_gpus")')

@@ -33,6 +33,7 @@ def shown(tex):
         (r"\text{50\% of } x", "50% of\N{NO-BREAK SPACE}x"),
         (r"\operatorname{arg\,max}", "arg\N{NARROW NO-BREAK SPACE}max"),
         (r"x < 1", "x<1"),
+        (r"\tilde{x}", "x~"),
         (r"S'/S''_i \text{Young's}", "S′/Si′′Young's"),
         (r"\Phi^{-1}(1 - p) \nonumber", "Φ−1(1−p)"),
     ],
@@ -126,6 +127,7 @@ def build(folder, text):
     (source / "index.md").write_text(text, encoding="utf-8")
     configuration = {
         "extensions": ["myst_parser", "reliability.mathml"],
+        "source_suffix": {".md": "markdown"},  # or what another test's build left in Sphinx's default
         "html_math_renderer": "mathml",
         "html_theme": "basic",
         "myst_enable_extensions": ["amsmath", "dollarmath"],

@@ -559,7 +559,7 @@ INTEGERS = np.arange(4)
 BAD_INDEX = (-3, 4, NAN, 1.5, "seven", None, [0, 4])
 BAD_BIT = (-3, 64, NAN, 1.5, "seven", None, [0, 64])
 REFUSALS = [
-    *refusals(sdc.bits, {"dtype": "float64"}, dtype=("int32", "float16", "complex128", "seven")),
+    *refusals(sdc.bits, {"dtype": "float64"}, dtype=("int32", "float16", "complex128", "seven", None, 3)),
     *refusals(sdc.flip, {"values": SHARD, "index": 3, "bit": 63}, values=([],), index=BAD_INDEX, bit=BAD_BIT),
     *refusals(
         guards.norm_ratio_after_flip,

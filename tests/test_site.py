@@ -56,12 +56,12 @@ def own_files(root):
         return [p for p in paths if not any(part in built or part.startswith(".") for part in p.parts)]
 
 
-def copy_tree(target):
-    """Copy the project's own files, so that nothing of an earlier build is there."""
-    for name in own_files(ROOT):
+def copy_files(names, target):
+    """Copy some of the project's own files, so that nothing of an earlier build is there; return their bytes."""
+    for name in names:
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, target / name)
-    return target
+    return {name: (target / name).read_bytes() for name in names}
 
 
 def build(folder, say=lambda line: None):
@@ -95,8 +95,9 @@ def announce(request):
 
 @pytest.fixture(scope="session")
 def book(tmp_path_factory, announce, life):
-    """Build the whole book once; return its folder, exit status and what was printed."""
-    folder = copy_tree(tmp_path_factory.mktemp("site") / "book")
+    """Build the whole book once; return its folder, its sources as they were, the exit status and what was printed."""
+    folder = tmp_path_factory.mktemp("site") / "book"
+    sources = copy_files(own_files(ROOT), folder)
     announce("building the book from a clean start, every notebook executed")
     started = time.monotonic()
 
@@ -106,13 +107,13 @@ def book(tmp_path_factory, announce, life):
 
     status, printed = build(folder, progress)
     announce(f"built in {time.monotonic() - started:.0f} s, exit status {status}")
-    return folder, status, printed
+    return folder, sources, status, printed
 
 
 @pytest.fixture(scope="session")
 def html(book):
     """Return the folder of the rendered pages."""
-    folder, status, printed = book
+    folder, _, status, printed = book
     if not (folder / "_build/html/index.html").is_file():
         pytest.fail(f"no site was built, exit status {status}:\n{printed[-4000:]}")
     return folder / "_build/html"
@@ -143,7 +144,7 @@ def pages():
 
 
 def test_build_succeeds_without_a_warning(book):
-    _, status, printed = book
+    _, _, status, printed = book
     complaint = re.compile(r"^(?!\[IPKernelApp\]).*\b(WARNING|ERROR|CRITICAL)\b")  # kernels talk of their own transport
     complaints = [line for line in printed.split("\n") if complaint.search(line)]
     assert not complaints
@@ -156,9 +157,9 @@ def test_page_of_the_table_of_contents_is_rendered(page, html):
 
 
 def test_build_leaves_the_sources_as_they_were(book):
-    folder, _, _ = book
-    changed = [str(name) for name in own_files(ROOT) if (ROOT / name).read_bytes() != (folder / name).read_bytes()]
-    assert not changed
+    folder, sources, _, _ = book
+    assert [str(name) for name, before in sources.items() if (folder / name).read_bytes() != before] == []
+    assert {path.name for path in folder.iterdir()} - {name.parts[0] for name in sources} <= {"_build"}
 
 
 # Reading the site -----------------------------------------------------------------------------------------------------
@@ -489,10 +490,7 @@ def one_page_book(folder):
     """Make a book of one chapter, with the book's own configuration and a repository address."""
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
     config["repository"]["url"] = "https://github.com/example/book"
-    for name in own_files(ROOT):
-        if name.parts[0] in ("_static", "reliability") or name.name == "references.bib":
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, folder / name)
+    copy_files([n for n in own_files(ROOT) if n.parts[0] in ("_static", "reliability", "references.bib")], folder)
     (folder / "_config.yml").write_text(yaml.safe_dump(config), encoding="utf-8")
     (folder / "_toc.yml").write_text("format: jb-book\nroot: chapter\n", encoding="utf-8")
     return folder

@@ -192,10 +192,17 @@ def test_each_round_has_its_own_median():
     assert sg.detect(rounds, 0.1).tolist() == [[False, False, True], [False, True, False], [False] * 3]
 
 
-def test_a_median_of_an_even_number_of_ranks_lies_between_the_middle_two():
-    # (10 + 20) / 2 = 15: a lower median would flag 20 at 1.5, an upper one would not flag 23 at 1.5.
-    assert sg.detect([10.0, 10.0, 20.0, 23.0], 0.5).tolist() == [False, False, False, True]
-    assert sg.detect([10.0, 10.0, 20.0, 22.0], 0.5).tolist() == [False] * 4
+@pytest.mark.parametrize("ranks", [6, 7, 10, 65, 1000, 1001])
+def test_a_median_of_an_even_number_of_ranks_lies_between_the_middle_two(ranks):
+    # Even: (10 + 20) / 2 = 15, so that the limit is 22.5, where the lower of the two gives 15 and the upper 30.
+    # Odd: the rank in the middle, 20, and a limit of 30.
+    half = ranks // 2
+    times = np.array([10.0] * half + [20.0] * (ranks - half - 2) + [22.0, 25.0])
+    times = np.random.default_rng(ranks).permutation(times)
+    assert times[sg.detect(times, 0.5)].tolist() == ([25.0] if ranks % 2 == 0 else [])
+    assert sorted(times[sg.detect(times, 0.2)].tolist()) == (
+        [20.0] * (half - 2) + [22.0, 25.0] if ranks % 2 == 0 else [25.0]
+    )
 
 
 def test_the_median_finds_fewer_than_half_and_no_more():

@@ -33,11 +33,11 @@ def loss_and_guard(losses, guard_line, alarms):
         )
         ax.annotate(text, (alarms[0], losses[alarms[0]]), (9, 0), textcoords="offset points", va="center")
     last = len(losses) - 1
-    for artist, values, text, dy in ((line, guard_line, "the guard's line", 7), (curve, losses, "loss", 9)):
+    for artist, values, text, dy in ((line, guard_line, "the guard's line", 7), (curve, losses, "loss", -16)):
         ax.annotate(text, (last, values[-1]), (0, dy), textcoords="offset points", ha="right", color=artist.get_color())
     ax.set_xlim(0, last)
     top = max(np.nanmax(losses), np.nanmax(guard_line))
-    ax.set_ylim(np.nanmin(losses) / 1.3, top * 1.3)
+    ax.set_ylim(np.nanmin(losses) / 1.4, top * 1.3)
     ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if top < 1e3 else (1,)))
     ax.yaxis.set_minor_formatter(NullFormatter())
     ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")

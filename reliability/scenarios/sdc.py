@@ -5,6 +5,7 @@ from pydantic import Field
 
 from reliability import guards, sdc
 from reliability.scenarios.base import PageParameters, Result
+from reliability.text import shortened
 
 TITLE = "silent data corruption"
 GRADIENT_LIMIT = 2**27
@@ -79,16 +80,17 @@ def compute(p):
         "clean_curve_false_alarms": str(len(clean_curve_alarms)),
     }
     values = {"flips": flips, "gradient": gradient, "found": found, "losses": spiked, "clean_losses": clean, "alarms": alarms}
-    return Result(texts, _sections(p, texts), values)
+    return Result(texts, _sections(p, texts, values), values)
 
 
-def _sections(p, texts):
+def _sections(p, texts, values):
+    corrupted = f"corrupted, by up to {p.max_flips} flipped bits each: {shortened(p.corrupted_ranks)}" if p.corrupted_ranks else "none is corrupted"
+    alarm = f"alarms the guard at step **{shortened(values['alarms'])}**" if values["alarms"] else "goes unseen (alarms: **[]**)"
     return {
-        "injection": f"{p.ranks:,} replicas of a gradient of {p.dim:,} {p.float_format} numbers; corrupted, by 1 to {p.max_flips} flipped bits "
-        f"each: {texts['corrupted_ranks']}.",
-        "fingerprint": f"Fingerprints single out **{texts['fingerprint_ranks']}**: exactly those: {texts['fingerprint_exact_match']}.",
-        "dual_run": f"A second run, compared bit by bit, finds **{texts['dual_run_detected']}** of the corrupted replicas, and raises "
-        f"{texts['clean_dual_run_false_alarms']} false alarms on clean ones.",
-        "spike": f"A loss {p.spike_factor:g} times too high at step {p.spike_step} alarms the guard (threshold {p.guard_threshold:g} rolling medians) "
-        f"at step **{texts['spike_steps']}**; the clean curve raises {texts['clean_curve_false_alarms']} false alarms.",
+        "injection": f"{p.ranks:,} replicas of a gradient of {p.dim:,} {p.float_format} numbers; {corrupted}.",
+        "fingerprint": f"Fingerprints single out **{shortened(values['found'])}** (exact match: {texts['fingerprint_exact_match']}).",
+        "dual_run": f"A second run, compared bit by bit, finds **{texts['dual_run_detected']}** of the corrupted replicas; on clean ones its "
+        f"false alarms are {texts['clean_dual_run_false_alarms']}.",
+        "spike": f"A loss {p.spike_factor:g} times too high at step {p.spike_step} {alarm}, the threshold being {p.guard_threshold:g} rolling "
+        f"medians; on the clean curve its false alarms are {texts['clean_curve_false_alarms']}.",
     }

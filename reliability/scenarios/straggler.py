@@ -5,7 +5,7 @@ from pydantic import Field
 
 from reliability import straggler
 from reliability.scenarios.base import PageParameters, Result
-from reliability.text import percent
+from reliability.text import percent, shortened
 
 TITLE = "stragglers"
 
@@ -55,7 +55,7 @@ def compute(p):
         "step": f"{p.ranks:,} ranks of {p.step_s:g} s with a jitter of {p.jitter_s:g} s, rank {p.slow_rank} slower by {percent(p.slowdown, 0)}: "
         f"the step takes its slowest rank's **{texts['step_with_straggler_s']} s**, {texts['drag']} on {p.step_s:g} s; left alone, "
         f"that is {texts['weekly_loss_if_ignored']} of the computing time.",
-        "detection": f"The median detector flags **{texts['detected_ranks']}**: precision {texts['precision']}, recall {texts['recall']}. "
+        "detection": f"The median detector flags **{shortened(detected)}**: precision {texts['precision']}, recall {texts['recall']}. "
         f"With these ranks replaced the step takes **{texts['step_after_replacement_s']} s**.",
         "control": f"Without a slow rank the same jitter gives {texts['control_step_s']} s and {texts['control_false_alarms']} false alarms.",
     }
