@@ -84,7 +84,7 @@ def interruption_interval(elapsed, interruptions):
         Time observed.
     interruptions : int or array, >= 1
         Interruptions counted in it. With none, no interval can be given; use
-        :func:`poisson_rate_interval` for a bound.
+        :func:`reliability.rates.poisson_rate_interval` for a bound.
 
     Examples
     --------

@@ -71,7 +71,7 @@ def young_interval(write, mtbf):
 
     Notes
     -----
-    Good while C is far below M. Daly (2006) names the same term as his first-order estimate.
+    Good while C is far below M; the restart does not enter.
 
     Examples
     --------

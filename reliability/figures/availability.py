@@ -30,7 +30,8 @@ def availability_by_size(sizes, curves, halves):
         if sizes[0] <= half <= sizes[-1]:
             ax.plot([half], [0.5], "o", color=line.get_color())
             ax.annotate(f"{half:,.0f}", (half, 0.5), (-6, -15), textcoords="offset points", ha="right", color=line.get_color())
-    ax.set_xlim(sizes[0], sizes[-1])
+    if sizes[-1] > sizes[0]:  # one size alone has no width
+        ax.set_xlim(sizes[0], sizes[-1])
     return ax
 
 
