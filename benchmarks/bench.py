@@ -24,7 +24,7 @@ from reliability import facts, recovery, sdc, straggler
 from reliability.faults import draw_fault_counts, fault_mix
 
 MIX = facts.value("published_mix")
-DETECTION = {name: 2.0 for name in MIX}
+DETECTION = dict.fromkeys(MIX, 2.0)
 
 
 def best(work, repeat):

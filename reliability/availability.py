@@ -9,7 +9,6 @@ import numpy as np
 
 from reliability import checks
 
-HOURS_PER_1000_NODE_DAYS = 24_000
 
 
 def job_mtbf(node_mtbf, nodes):

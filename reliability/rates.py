@@ -83,7 +83,7 @@ def poisson_rate_interval(events, exposure, level=0.95):
     >>> round(1 / high, 2), round(1 / low, 2)
     (2.81, 3.41)
     """
-    from scipy.special import gammaincinv
+    from scipy.special import gammainccinv, gammaincinv
 
     events = checks.whole("events", events)
     exposure = checks.positive("exposure", exposure)
@@ -92,7 +92,7 @@ def poisson_rate_interval(events, exposure, level=0.95):
     tail = (1.0 - level) / 2
     # Half a chi-square quantile of 2k degrees of freedom is a gamma quantile of shape k.
     low = np.where(events == 0, 0.0, gammaincinv(np.maximum(events, 1), tail)) / exposure
-    return checks.plain(low), checks.plain(gammaincinv(events + 1.0, 1.0 - tail) / exposure)
+    return checks.plain(low), checks.plain(gammainccinv(events + 1.0, tail) / exposure)
 
 
 @dataclass(frozen=True)

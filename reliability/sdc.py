@@ -43,8 +43,10 @@ def bits(dtype):
     dtype : str, numpy dtype or its type
         float64, float32 or bfloat16.
     """
-    # numpy takes None for float64.
-    name = dtype if isinstance(dtype, str) or dtype is None else np.dtype(dtype).name
+    try:  # numpy takes None for float64
+        name = dtype if dtype is None or isinstance(dtype, str) else np.dtype(dtype).name
+    except TypeError:
+        name = dtype
     if name not in FORMATS:
         raise ValueError(f"dtype = {name!r}: must be one of {', '.join(FORMATS)}")
     return 8 * dtype_of(name).itemsize

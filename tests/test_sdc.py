@@ -177,8 +177,8 @@ def test_drawn_flips_fall_on_every_bit_alike():
     hits = np.zeros((5, 16))
     for _ in range(3000):
         hits[sdc.draw_flips(rng, 5, 16, 4)] += 1
-    # Four of 80 places each time: nearly multinomial; drawing without replacement makes the statistic
-    # smaller by 76/80, which it is scaled up for.
+    # Four of 80 places each time: nearly multinomial. That no place is drawn twice at a time makes the
+    # statistic smaller by 1/20, which leaves it well within these bounds.
     assert 1e-3 < chi_square_p(hits, np.full(80, 150.0)) < 1 - 1e-3
     assert hits.sum() == 12_000
 
@@ -366,8 +366,8 @@ def test_a_shard_that_the_guarantee_does_not_cover_is_refused_before_it_is_copie
 
 
 def test_the_guarantee_ends_where_the_limit_says():
-    # The smallest n with x^n = 1 modulo the polynomial divides 2 (2^30 ... ): CRC-32C's polynomial is
-    # (x + 1) times a primitive one of degree 31, so that the order is 2^31 - 1. Checked by squaring.
+    # Two flips n bits apart cancel when x^n = 1 modulo the polynomial. CRC-32C's is (x + 1) times a primitive
+    # one of degree 31, so that the smallest such n is 2^31 - 1. Checked by squaring.
     def times(a, b):  # reflected: the highest bit is the constant term
         product = 0
         for k in range(32):
