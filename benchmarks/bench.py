@@ -78,8 +78,20 @@ def weeks(number):
 
 TASKS = [
     ("fingerprint of N x 4,096 float64", "a plain read of the same memory", fingerprint, (256, 1024, 4096), 1024),
-    ("straggler detection, N ranks x 100 steps", "one partition of the same array", detection, (8192, 32768, 131072), 131072),
-    ("N drawn weeks, costed on two paths", "drawing their random numbers alone", weeks, (10_000, 100_000, 1_000_000), 1_000_000),
+    (
+        "straggler detection, N ranks x 100 steps",
+        "one partition of the same array",
+        detection,
+        (8192, 32768, 131072),
+        131072,
+    ),
+    (
+        "N drawn weeks, costed on two paths",
+        "drawing their random numbers alone",
+        weeks,
+        (10_000, 100_000, 1_000_000),
+        1_000_000,
+    ),
 ]
 
 
@@ -89,7 +101,15 @@ def measure(task, sizes, repeat):
     for size in sizes:
         given, work, floor = task(size)
         work_s, floor_s = best(work, repeat), best(floor, repeat)
-        rows.append({"size": size, "seconds": work_s, "floor_seconds": floor_s, "ratio": work_s / floor_s, "peak_over_input": peak(work) / given})
+        rows.append(
+            {
+                "size": size,
+                "seconds": work_s,
+                "floor_seconds": floor_s,
+                "ratio": work_s / floor_s,
+                "peak_over_input": peak(work) / given,
+            }
+        )
     return rows
 
 
@@ -111,7 +131,10 @@ def imports(repeat):
     numpy_s = import_seconds("import numpy", repeat) - start
     modules = "availability, checkpoint, faults, facts, guards, published, rates, recovery, sdc, straggler"
     rows = []
-    for name, statement in (("import reliability", "import reliability"), ("all its models", f"from reliability import {modules}")):
+    for name, statement in (
+        ("import reliability", "import reliability"),
+        ("all its models", f"from reliability import {modules}"),
+    ):
         seconds = max(0.0, import_seconds(statement, repeat) - start)
         rows.append({"what": name, "seconds": seconds, "floor_seconds": numpy_s, "ratio": seconds / numpy_s})
     return rows
@@ -120,11 +143,19 @@ def imports(repeat):
 def main(arguments=None):
     """Print the table; write the JSON."""
     parser = argparse.ArgumentParser(description="Measure the package against the floor of each task.")
-    parser.add_argument("--json", type=Path, default=Path("_build/bench.json"), help="where to write the numbers (default: %(default)s)")
+    parser.add_argument(
+        "--json", type=Path, default=Path("_build/bench.json"), help="where to write the numbers (default: %(default)s)"
+    )
     parser.add_argument("--quick", action="store_true", help="one repetition instead of five")
     options = parser.parse_args(arguments)
     repeat = 1 if options.quick else 5
-    report = {"schema": 1, "python": platform.python_version(), "numpy": np.__version__, "machine": platform.machine(), "tasks": []}
+    report = {
+        "schema": 1,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "machine": platform.machine(),
+        "tasks": [],
+    }
     print(f"Python {report['python']}, numpy {report['numpy']}, {report['machine']}; the best of {repeat}\n")
     for name, floor_name, task, sizes, headline in TASKS:
         rows = measure(task, sizes, repeat)
@@ -140,7 +171,9 @@ def main(arguments=None):
     report["imports"] = imports(repeat)
     print("imports, beyond the start of the interpreter\n  floor: importing numpy")
     for row in report["imports"]:
-        print(f"  {row['what']:20} {1e3 * row['seconds']:9.2f} ms  floor {1e3 * row['floor_seconds']:9.2f} ms  ratio {row['ratio']:5.2f}")
+        print(
+            f"  {row['what']:20} {1e3 * row['seconds']:9.2f} ms  floor {1e3 * row['floor_seconds']:9.2f} ms  ratio {row['ratio']:5.2f}"
+        )
     options.json.parent.mkdir(parents=True, exist_ok=True)
     options.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     print(f"\nwritten: {options.json}")

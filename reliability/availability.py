@@ -10,7 +10,6 @@ import numpy as np
 from reliability import checks
 
 
-
 def job_mtbf(node_mtbf, nodes):
     r"""Mean time between failures of a job that any of its nodes can stop.
 

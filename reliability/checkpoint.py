@@ -226,7 +226,10 @@ def equally_good_range(write, mtbf, tolerance=0.005):
         lowest = wanted - u + np.log(np.expm1(-c) / np.expm1(-(u + c))) - 1.0  # where even u/(e^c - 1) is too little
         highest = np.log((6.0 - 2.0 * wanted) / u)  # where u e^(-u) is
         args = (c, u, wanted)
-        ends = [find_root(_loss, bracket, args=args).x for bracket in ((lowest, np.zeros_like(u)), (np.zeros_like(u), highest))]
+        ends = [
+            find_root(_loss, bracket, args=args).x
+            for bracket in ((lowest, np.zeros_like(u)), (np.zeros_like(u), highest))
+        ]
         low, high = (checks.plain(best * np.exp(end)) for end in ends)
     return low, high
 

@@ -100,7 +100,9 @@ def broadcast(**arrays):
         np.broadcast_shapes(*(np.shape(a) for a in arrays.values()))
     except ValueError:
         shapes = ", ".join(f"{name} {np.shape(a)}" for name, a in arrays.items())
-        raise ValueError(f"shapes do not go together: {shapes}; each must be a scalar or broadcast with the others") from None
+        raise ValueError(
+            f"shapes do not go together: {shapes}; each must be a scalar or broadcast with the others"
+        ) from None
 
 
 def generator(rng):

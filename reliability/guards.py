@@ -42,7 +42,9 @@ def spike_guard(losses, threshold, window=50):
     array = array.astype(float)
     finite = np.isfinite(array)
     if (array[finite] <= 0).any():
-        raise ValueError(f"losses = {array[finite].min():g} at its lowest: must be above 0, or a ratio to the median means nothing")
+        raise ValueError(
+            f"losses = {array[finite].min():g} at its lowest: must be above 0, or a ratio to the median means nothing"
+        )
     with np.errstate(invalid="ignore"):
         return np.flatnonzero(~finite | (array > threshold * rolling_median(array, window)))
 
@@ -119,6 +121,8 @@ def norm_ratio_after_flip(values, index, bit):
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         squares = (before / scale) ** 2
         # What is left without one element: sums from both ends, since a difference would cancel.
-        rest = np.concatenate([[0.0], np.cumsum(squares)[:-1]]) + np.concatenate([np.cumsum(squares[::-1])[-2::-1], [0.0]])
+        rest = np.concatenate([[0.0], np.cumsum(squares)[:-1]]) + np.concatenate(
+            [np.cumsum(squares[::-1])[-2::-1], [0.0]]
+        )
         ratio = np.hypot(np.sqrt(rest[np.asarray(index)]), after / scale) / np.sqrt(squares.sum())
     return checks.plain(np.where(np.isfinite(after), ratio, np.inf))

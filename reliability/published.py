@@ -160,7 +160,9 @@ def card(page, parameters, texts):
     """
     others = changed(page, parameters)
     if others:
-        listed = "; ".join(f"`{name}` = {value} (published: {published})" for name, (value, published) in others.items())
+        listed = "; ".join(
+            f"`{name}` = {value} (published: {published})" for name, (value, published) in others.items()
+        )
         return f"**The published case was not run.** Changed: {listed}. The numbers above follow the parameters."
     wrong = mismatches(page, texts)
     if wrong:
@@ -191,7 +193,12 @@ def ledger_table(page, texts: Mapping[str, str]):
         A Markdown table; a figure's name is the link to its own row.
     """
     rows = [
-        [f'<a id="{figure.anchor}" href="#{figure.anchor}">{figure.name}</a>', figure.text, texts.get(figure.name, ""), figure.kind]
+        [
+            f'<a id="{figure.anchor}" href="#{figure.anchor}">{figure.name}</a>',
+            figure.text,
+            texts.get(figure.name, ""),
+            figure.kind,
+        ]
         for figure in figures(page)
     ]
     return text.table(["figure", "published", "here", "kind"], rows)

@@ -137,7 +137,9 @@ def published_rates(gpus_per_node):
         _machines("OPT", "machines lost", "opt_machines_lost_per_day", "opt_nodes", 1),
         _job("RSC-1, 1,024-GPU jobs", "all interruptions of a job", "kokolis_job_mttf_h", "kokolis_job_gpus"),
     ]
-    scaled = [replace(r, value=r.value * scale, low=r.low and r.low * scale, high=r.high and r.high * scale) for r in rows]
+    scaled = [
+        replace(r, value=r.value * scale, low=r.low and r.low * scale, high=r.high and r.high * scale) for r in rows
+    ]
     return sorted(scaled, key=lambda r: r.value)
 
 
@@ -151,7 +153,9 @@ def _counted(label, counts, name):
     """A count over Llama 3's days and nodes, with its exact interval."""
     fact = facts.fact(name)
     exposure = facts.value("llama3_gpus") / facts.value("gpus_per_node") * facts.value("llama3_days") / 1000
-    return PublishedRate(label, counts, fact.value / exposure, *poisson_rate_interval(fact.value, exposure), fact.source, fact.primary)
+    return PublishedRate(
+        label, counts, fact.value / exposure, *poisson_rate_interval(fact.value, exposure), fact.source, fact.primary
+    )
 
 
 def _machines(label, counts, lost, nodes, days):

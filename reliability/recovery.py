@@ -27,7 +27,9 @@ def timeline_total(phases):
     """
     if not isinstance(phases, Mapping) or not phases:
         raise ValueError(f"phases = {phases!r}: must map at least one phase to its seconds")
-    return float(sum(checks.scalar(name, checks.non_negative(f"phases[{name!r}]", seconds)) for name, seconds in phases.items()))
+    return float(
+        sum(checks.scalar(name, checks.non_negative(f"phases[{name!r}]", seconds)) for name, seconds in phases.items())
+    )
 
 
 @dataclass(frozen=True)

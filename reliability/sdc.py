@@ -56,7 +56,9 @@ def _shards(name, values):
     """A non-empty float array in a known format, contiguous, and its bits as unsigned integers."""
     array = np.asarray(values)
     if array.dtype.name not in FORMATS or not array.dtype.isnative:
-        raise ValueError(f"{name} has dtype {array.dtype}: must be one of {', '.join(FORMATS)}, in this machine's byte order")
+        raise ValueError(
+            f"{name} has dtype {array.dtype}: must be one of {', '.join(FORMATS)}, in this machine's byte order"
+        )
     if array.size == 0:
         raise ValueError(f"{name} has shape {array.shape}: must not be empty")
     array = np.ascontiguousarray(array).reshape(array.shape)  # which a scalar would lose
@@ -190,7 +192,9 @@ def differs(a, b):
     """
     (a, a_words), (b, b_words) = _shards("a", a), _shards("b", b)
     if a.shape != b.shape or a.dtype != b.dtype:
-        raise ValueError(f"a is {a.dtype} {a.shape} and b is {b.dtype} {b.shape}: both runs must have one shape and format")
+        raise ValueError(
+            f"a is {a.dtype} {a.shape} and b is {b.dtype} {b.shape}: both runs must have one shape and format"
+        )
     if a.ndim not in (1, 2):
         raise ValueError(f"a has shape {a.shape}: must be one shard [dim] or several [shards, dim]")
     return checks.plain((a_words != b_words).any(axis=-1))
@@ -267,7 +271,9 @@ def odd_ones_out(fingerprints):
     """
     values = np.asarray(fingerprints)
     if values.ndim != 1 or values.size == 0 or values.dtype.kind not in "iu":
-        raise ValueError(f"fingerprints has shape {values.shape} and dtype {values.dtype}: must be a list of whole numbers")
+        raise ValueError(
+            f"fingerprints has shape {values.shape} and dtype {values.dtype}: must be a list of whole numbers"
+        )
     kinds, counts = np.unique(values, return_counts=True)
     if 2 * counts.max() <= values.size:
         raise NoMajority(

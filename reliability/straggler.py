@@ -63,7 +63,9 @@ def draw_rank_times(rng, ranks, step, jitter, steps=None):
     step = checks.scalar("step", checks.positive("step", step))
     jitter = checks.scalar("jitter", checks.non_negative("jitter", jitter))
     if jitter > step / 8:
-        raise ValueError(f"jitter = {jitter:g}: must be at most an eighth of step = {step:g}, or normal times turn negative")
+        raise ValueError(
+            f"jitter = {jitter:g}: must be at most an eighth of step = {step:g}, or normal times turn negative"
+        )
     return step + jitter * rng.standard_normal(shape)
 
 
@@ -83,7 +85,9 @@ def inject(rank_times, rank, seconds):
         raise ValueError(f"rank = {rank}: must be from 0 to {times.shape[-1] - 1}")
     seconds = checks.positive("seconds", seconds)
     if seconds.shape not in ((), times.shape[:-1]):
-        raise ValueError(f"seconds has shape {seconds.shape}: must be one number or have the shape {times.shape[:-1]} of the steps")
+        raise ValueError(
+            f"seconds has shape {seconds.shape}: must be one number or have the shape {times.shape[:-1]} of the steps"
+        )
     times[..., rank] = seconds
     return times
 

@@ -43,7 +43,11 @@ def table(header, rows):
     rows = [[str(cell) for cell in row] for row in rows]
     widths = [max(2, *(len(line[i]) for line in [header, *rows])) for i in range(len(header))]
     lines = [
-        "| " + " | ".join(cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(line, widths, strict=True))) + " |"
+        "| "
+        + " | ".join(
+            cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(line, widths, strict=True))
+        )
+        + " |"
         for line in [header, *rows]
     ]
     rule = "|" + "|".join(":" + "-" * (w + 1) if i == 0 else "-" * (w + 1) + ":" for i, w in enumerate(widths)) + "|"

@@ -155,7 +155,9 @@ def refuse(why):
     name = another()
     hint = "Choose another" if name else "Install another and choose it"
     print(
-        "Python {0} ({1}) {2} {3}: make PYTHON={4} book".format(version, sys.executable, why, hint, name or "python3.12"),
+        "Python {0} ({1}) {2} {3}: make PYTHON={4} book".format(
+            version, sys.executable, why, hint, name or "python3.12"
+        ),
         file=sys.stderr,
     )
     return 1

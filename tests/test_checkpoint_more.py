@@ -35,7 +35,9 @@ units = st.floats(1e-3, 1e3)
 # --- how far first order is off -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("write, first, exact, excess", [(WRITE, "87.45%", "86.37%", "1.25%"), (INCREMENT, "92.18%", "91.79%", "0.43%")])
+@pytest.mark.parametrize(
+    "write, first, exact, excess", [(WRITE, "87.45%", "86.37%", "1.25%"), (INCREMENT, "92.18%", "91.79%", "0.43%")]
+)
 def test_the_published_promise_and_what_is_kept(write, first, exact, excess):
     young = cp.young_interval(write, MTBF)
     assert percent(cp.efficiency(young, write, RESTART, MTBF)) == first
@@ -73,7 +75,10 @@ def test_youngs_loss_follows_its_expansion_and_is_never_below_nothing():
 @modest
 @given(times, st.floats(1, 1e6))
 def test_youngs_loss_is_what_the_two_intervals_keep(write, mtbf):
-    kept = [cp.renewal_efficiency(t, write, 0.0, mtbf) for t in (cp.young_interval(write, mtbf), cp.optimal_interval(write, mtbf))]
+    kept = [
+        cp.renewal_efficiency(t, write, 0.0, mtbf)
+        for t in (cp.young_interval(write, mtbf), cp.optimal_interval(write, mtbf))
+    ]
     if kept[1] > 1e-200:
         assert intervals.young_loss(write, mtbf) == pytest.approx(1 - kept[0] / kept[1], rel=1e-9, abs=1e-12)
 
@@ -85,7 +90,9 @@ def test_errors_have_no_unit_of_time(write, restart, mtbf, unit):
     if excess < 1e100:
         scaled = intervals.first_order_excess(write * unit, restart * unit, mtbf * unit)
         assert scaled == pytest.approx(excess, rel=1e-9)
-    assert intervals.young_loss(write * unit, mtbf * unit) == pytest.approx(intervals.young_loss(write, mtbf), rel=1e-9, abs=1e-14)
+    assert intervals.young_loss(write * unit, mtbf * unit) == pytest.approx(
+        intervals.young_loss(write, mtbf), rel=1e-9, abs=1e-14
+    )
 
 
 def test_both_errors_grow_as_the_mtbf_falls_and_the_promise_is_the_worse_one():
@@ -138,14 +145,20 @@ def test_a_chain_is_what_an_event_simulation_reaches():
         for behind in range(increments + 1):
             cost = write if behind == increments else factor * write
             walls[-1] += checkpointed_segment(rng, interval, cost, restart + behind * factor * load, mtbf)
-    expected = (increments + 1) * interval / intervals.chain_efficiency(interval, write, restart, mtbf, increments, factor, load)
+    expected = (
+        (increments + 1)
+        * interval
+        / intervals.chain_efficiency(interval, write, restart, mtbf, increments, factor, load)
+    )
     assert_mean(walls, expected, resolution=0.012)
 
 
 def test_a_chain_broadcasts_over_intervals_and_survives_hopeless_ones():
     spans = np.array([600.0, 1200.0])
     together = intervals.chain_efficiency(spans, WRITE, RESTART, MTBF, 3, 0.3, LOAD)
-    assert together.tolist() == [intervals.chain_efficiency(t, WRITE, RESTART, MTBF, 3, 0.3, LOAD) for t in spans.tolist()]
+    assert together.tolist() == [
+        intervals.chain_efficiency(t, WRITE, RESTART, MTBF, 3, 0.3, LOAD) for t in spans.tolist()
+    ]
     with strict():
         assert intervals.chain_efficiency(1e9, WRITE, RESTART, 1.0, 3, 0.3, LOAD) == 0.0
 
@@ -204,8 +217,13 @@ def test_a_restart_of_388_seconds_misses_three_published_figures_and_which():
 
 def test_5000_steps_with_their_checkpoint_are_the_round_interval_behind_no_checkpoint():
     steps = np.arange(4000, 6000)
-    printed = {write: [percent(share) for share in cp.efficiency(steps * STEP, write, RESTART, MTBF)] for write in (WRITE, 0.0)}
-    alike = {write: [int(n) for n, text in zip(steps, column, strict=True) if text == "27.38%"] for write, column in printed.items()}
+    printed = {
+        write: [percent(share) for share in cp.efficiency(steps * STEP, write, RESTART, MTBF)] for write in (WRITE, 0.0)
+    }
+    alike = {
+        write: [int(n) for n, text in zip(steps, column, strict=True) if text == "27.38%"]
+        for write, column in printed.items()
+    }
     assert alike == {WRITE: [4999, 5000, 5001], 0.0: [5002, 5003, 5004]}
     assert percent(cp.renewal_efficiency(5000 * STEP, WRITE, RESTART, MTBF)) == "2.66%"
 

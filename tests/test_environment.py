@@ -313,7 +313,9 @@ def test_the_supported_pythons_are_the_same_everywhere():
     classified = [line.split(" :: ")[-1] for line in PROJECT["classifiers"] if " :: Python :: 3." in line]
     assert classified == supported
     assert PROJECT["requires-python"] == f">={supported[0]}"
-    assert yaml.safe_load(text(".github/workflows/test.yml"))["jobs"]["test"]["strategy"]["matrix"]["python"] == supported
+    assert (
+        yaml.safe_load(text(".github/workflows/test.yml"))["jobs"]["test"]["strategy"]["matrix"]["python"] == supported
+    )
     assert all(version in text("README.md") for version in supported)
     assert text("runtime.txt").strip().removeprefix("python-") in supported
     assert f"{supported[0]} to {supported[-1]}" in text("Makefile")

@@ -138,7 +138,13 @@ def test_corrupted_ranks_are_distinct_ranks_of_the_job():
 
 def test_a_fact_carries_its_fields():
     fact = facts.fact("kokolis_job_mttf_h")
-    assert (fact.name, fact.value, fact.unit, fact.kind, fact.primary) == ("kokolis_job_mttf_h", 7.9, "h", "measured", True)
+    assert (fact.name, fact.value, fact.unit, fact.kind, fact.primary) == (
+        "kokolis_job_mttf_h",
+        7.9,
+        "h",
+        "measured",
+        True,
+    )
     assert fact.low is None and fact.high is None
     with pytest.raises(dataclasses.FrozenInstanceError):
         fact.value = 8.0

@@ -38,7 +38,9 @@ def test_the_ledger_is_the_publication():
     document = tomllib.loads(SEED.read_text(encoding="utf-8"))
     chapters = [body for name, body in document.items() if name.startswith("scenario_")]
     for page, chapter in zip(scenarios.PAGES, chapters, strict=True):
-        printed = [text for key, value in chapter.items() if key not in ("inputs", "unpublished") for text in leaves(value)]
+        printed = [
+            text for key, value in chapter.items() if key not in ("inputs", "unpublished") for text in leaves(value)
+        ]
         assert sorted(printed) == sorted(figure.text for figure in published.figures(page)), page
 
 
@@ -83,7 +85,13 @@ def test_a_figure_that_was_not_published_is_refused(results):
 
 @pytest.mark.parametrize("page", scenarios.PAGES)
 def test_under_other_parameters_the_card_steps_aside(page):
-    name = {"availability": "cold_mttr_min", "checkpoint": "write_s", "recovery": "days", "straggler": "slowdown", "sdc": "guard_threshold"}[page]
+    name = {
+        "availability": "cold_mttr_min",
+        "checkpoint": "write_s",
+        "recovery": "days",
+        "straggler": "slowdown",
+        "sdc": "guard_threshold",
+    }[page]
     values = published.inputs(page)
     values[name] = values[name] * 1.5
     card = published.card(page, values, run(page, values).texts)
@@ -95,7 +103,11 @@ def test_a_wrong_formula_fails_the_published_figures(monkeypatch):
     """Breaking what it guards: one formula without its restart term."""
     from reliability.scenarios import checkpoint
 
-    monkeypatch.setattr(checkpoint, "efficiency", lambda interval, write, restart, mtbf: interval / (interval + write + interval**2 / 2 / mtbf))
+    monkeypatch.setattr(
+        checkpoint,
+        "efficiency",
+        lambda interval, write, restart, mtbf: interval / (interval + write + interval**2 / 2 / mtbf),
+    )
     texts = run("checkpoint", published.inputs("checkpoint")).texts
     with pytest.raises(published.PublishedMismatch, match=r"checkpoint.curve.300.full: published 83.43%, here 84"):
         published.card("checkpoint", published.inputs("checkpoint"), texts)
@@ -103,7 +115,9 @@ def test_a_wrong_formula_fails_the_published_figures(monkeypatch):
 
 def test_388_seconds_of_restart_miss_three_figures():
     """The publication prints 388 s; only the 388.2 s of 6.47 min give every figure."""
-    wrong = published.mismatches("checkpoint", run("checkpoint", published.inputs("checkpoint") | {"restart_min": 388 / 60}).texts)
+    wrong = published.mismatches(
+        "checkpoint", run("checkpoint", published.inputs("checkpoint") | {"restart_min": 388 / 60}).texts
+    )
     assert len(wrong) == 3
 
 

@@ -93,7 +93,11 @@ def test_a_mix_of_no_events_is_refused():
 
 def test_the_published_week_is_mostly_rollback():
     cold, warm = (rc.hours_by_part_h(RECORDED, path, 1800.0) for path in (COLD, WARM))
-    assert {part: f"{hours:.3f}" for part, hours in cold.items()} == {"rollback": "10.000", "restart": "2.157", "detection": "0.048"}
+    assert {part: f"{hours:.3f}" for part, hours in cold.items()} == {
+        "rollback": "10.000",
+        "restart": "2.157",
+        "detection": "0.048",
+    }
     assert f"{warm['restart']:.3f}" == "0.676"
     assert cold["rollback"] == warm["rollback"] and cold["detection"] == warm["detection"]
     assert f"{cold['restart'] - warm['restart']:.2f}" == "1.48"
@@ -127,7 +131,12 @@ def test_the_mean_of_a_certain_class_is_its_loss():
 
 @pytest.mark.parametrize(
     "function, good, name, values",
-    refusals(rc.mean_hours_lost_h, {"expected": 1.0, "mix": MIX, "path": COLD, "rollback": 1.0}, expected=NEGATIVE, rollback=NEGATIVE),
+    refusals(
+        rc.mean_hours_lost_h,
+        {"expected": 1.0, "mix": MIX, "path": COLD, "rollback": 1.0},
+        expected=NEGATIVE,
+        rollback=NEGATIVE,
+    ),
 )
 def test_an_impossible_mean_is_refused(function, good, name, values):
     assert_refused(function, good, name, values)

@@ -29,7 +29,9 @@ def availability_by_size(sizes, curves, halves):
         label_line(ax, line, label, half / 4, dx=6, dy=4)  # where availability is 80 %: the curves lie apart
         if sizes[0] <= half <= sizes[-1]:
             ax.plot([half], [0.5], "o", color=line.get_color())
-            ax.annotate(f"{half:,.0f}", (half, 0.5), (-6, -15), textcoords="offset points", ha="right", color=line.get_color())
+            ax.annotate(
+                f"{half:,.0f}", (half, 0.5), (-6, -15), textcoords="offset points", ha="right", color=line.get_color()
+            )
     if sizes[-1] > sizes[0]:  # one size alone has no width
         ax.set_xlim(sizes[0], sizes[-1])
     return ax
@@ -53,7 +55,9 @@ def rates(labels, values, lows, highs, secondary):
     for row, i in enumerate(order):
         if np.isfinite(lows[i]):
             ax.plot([lows[i], highs[i]], [row, row], color=BLUE, linestyle="-", linewidth=2)
-        ax.plot([values[i]], [row], "o", color=BLUE, markerfacecolor="white" if secondary[i] else BLUE, linestyle="none")
+        ax.plot(
+            [values[i]], [row], "o", color=BLUE, markerfacecolor="white" if secondary[i] else BLUE, linestyle="none"
+        )
     ax.set_yticks(range(len(order)), [labels[i] for i in order])
     ticks = [1, 2, 5, 10, 20, 50]
     ax.set_xticks(ticks, [str(t) for t in ticks])

@@ -54,8 +54,19 @@ def efficiency_by_interval(steps, kinds, first_order, exact, best, kept, good):
         band = (steps >= good[0][k]) & (steps <= good[1][k])
         ax.plot(steps[band], exact[k][band], color=colour, linestyle="-", linewidth=9, alpha=0.3, solid_capstyle="butt")
         ax.plot([best[k]], [kept[k]], "o", color=colour, markersize=6)
-        _label(ax, "1 step" if round(best[k]) == 1 else f"{best[k]:,.0f} steps", best[k], kept[k], colour, side, "center", lift=4)
-        early = np.searchsorted(steps, best[k] / 3)  # the curve rises: to the right below it, to the left above it is room
+        _label(
+            ax,
+            "1 step" if round(best[k]) == 1 else f"{best[k]:,.0f} steps",
+            best[k],
+            kept[k],
+            colour,
+            side,
+            "center",
+            lift=4,
+        )
+        early = np.searchsorted(
+            steps, best[k] / 3
+        )  # the curve rises: to the right below it, to the left above it is room
         _label(ax, kind, steps[early], exact[k][early], colour, side, ("left", "right")[k], dx=(7, -7)[k])
     _name_models(ax)
     return ax
@@ -86,7 +97,9 @@ def efficiency_by_size(sizes, kinds, first_order, exact, ends):
         _draw_models(ax, sizes, first_order[k], exact[k], colour)
         if sizes[0] <= ends[k] <= sizes[-1]:
             ax.plot([ends[k]], [np.interp(ends[k], sizes, first_order[k])], "o", color=colour)
-        outer = (exact, first_order)[k]  # the curves fall: to the left below the lowest, to the right above the highest is room
+        outer = (exact, first_order)[
+            k
+        ]  # the curves fall: to the left below the lowest, to the right above the highest is room
         _label(ax, kind, sizes[middle], outer[k][middle], colour, side, ("right", "left")[k], dx=(-5, 5)[k])
     _name_models(ax)
     return ax

@@ -14,9 +14,13 @@ MINUTES_PER_HOUR = 60
 class Parameters(PageParameters):
     """Two calibrations, two ways of repair, the sizes of the table."""
 
-    anchor_job_mttf_h: float = Field(gt=0, le=1e9, description="mean time to failure of the job that calibrates the model (h)")
+    anchor_job_mttf_h: float = Field(
+        gt=0, le=1e9, description="mean time to failure of the job that calibrates the model (h)"
+    )
     anchor_job_gpus: int = Field(ge=1, le=10**8, description="GPUs of that job")
-    interruption_interval_h: float = Field(gt=0, le=1e9, description="mean interval between interruptions of a second job (h)")
+    interruption_interval_h: float = Field(
+        gt=0, le=1e9, description="mean interval between interruptions of a second job (h)"
+    )
     interruption_gpus: int = Field(ge=1, le=10**8, description="GPUs of the second job")
     cold_mttr_min: float = Field(gt=0, le=1e7, description="time to repair by a cold restart (min)")
     standby_mttr_min: float = Field(gt=0, le=1e7, description="time to repair by a standby swap (min)")
@@ -34,7 +38,9 @@ def compute(p):
     gpu_mtbf_h = node_mtbf(p.anchor_job_mttf_h, p.anchor_job_gpus)
     anchor_mtbf_h = job_mtbf(gpu_mtbf_h, p.anchor_job_gpus)
     second_gpu_mtbf_h = node_mtbf(p.interruption_interval_h, p.interruption_gpus)
-    scale = scale_table(gpu_mtbf_h, p.sizes, [p.cold_mttr_min / MINUTES_PER_HOUR, p.standby_mttr_min / MINUTES_PER_HOUR])
+    scale = scale_table(
+        gpu_mtbf_h, p.sizes, [p.cold_mttr_min / MINUTES_PER_HOUR, p.standby_mttr_min / MINUTES_PER_HOUR]
+    )
     texts = {
         "node_mtbf_h": f"{gpu_mtbf_h:.1f}",
         "anchor_model_mtbf_h": f"{anchor_mtbf_h:.2f}",
@@ -42,7 +48,13 @@ def compute(p):
     }
     rows = []
     for size, mtbf_h, shares in zip(p.sizes, scale.job_mtbf, scale.availability, strict=True):
-        row = dict(zip(("nodes", "job_mtbf_h", "cold", "standby"), (str(size), f"{mtbf_h:.3f}", *map(percent, shares)), strict=True))
+        row = dict(
+            zip(
+                ("nodes", "job_mtbf_h", "cold", "standby"),
+                (str(size), f"{mtbf_h:.3f}", *map(percent, shares)),
+                strict=True,
+            )
+        )
         texts |= {f"table.{size}.{column}": cell for column, cell in row.items()}
         rows.append(list(row.values()))
     texts |= _reading(p, scale)
@@ -52,7 +64,13 @@ def compute(p):
         f"A {p.interruption_gpus:,}-GPU job interrupted every {p.interruption_interval_h:g} h implies "
         f"{texts['llama3_node_mtbf_years']} years a GPU.",
         "table": table(
-            ["GPUs", "job MTBF (h)", f"cold restart, {p.cold_mttr_min:g} min", f"standby swap, {p.standby_mttr_min:g} min"], rows
+            [
+                "GPUs",
+                "job MTBF (h)",
+                f"cold restart, {p.cold_mttr_min:g} min",
+                f"standby swap, {p.standby_mttr_min:g} min",
+            ],
+            rows,
         ),
         "reading": f"{texts['reading.cold']}; {texts['reading.standby']}.",
     }
@@ -71,5 +89,12 @@ def _reading(p, scale):
     below = [size for size, shares in sorted(zip(p.sizes, scale.availability[:, 0], strict=True)) if shares < 0.5]
     largest = max(p.sizes)
     left = percent(scale.availability[p.sizes.index(largest), 1])
-    cold = f"{below[0]} nodes: the cold-repair path falls below 50%" if below else f"{largest} nodes: the cold-repair path still holds 50%"
-    return {"reading.cold": cold, "reading.standby": f"{largest} nodes: even a {p.standby_mttr_min:g} min swap leaves {left}"}
+    cold = (
+        f"{below[0]} nodes: the cold-repair path falls below 50%"
+        if below
+        else f"{largest} nodes: the cold-repair path still holds 50%"
+    )
+    return {
+        "reading.cold": cold,
+        "reading.standby": f"{largest} nodes: even a {p.standby_mttr_min:g} min swap leaves {left}",
+    }

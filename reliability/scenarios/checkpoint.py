@@ -16,7 +16,9 @@ class Parameters(PageParameters):
     step_s: float = Field(gt=0, le=1e5, description="length of a training step (s)")
     write_s: float = Field(gt=0, le=1e6, description="time a full checkpoint blocks the job (s)")
     job_mtbf_h: float = Field(gt=0, le=1e9, description="mean time between failures of the job (h)")
-    incremental_factor: float = Field(gt=0, le=1, description="cost of an incremental checkpoint over that of a full one")
+    incremental_factor: float = Field(
+        gt=0, le=1, description="cost of an incremental checkpoint over that of a full one"
+    )
     restart_min: float = Field(ge=0, le=1e6, description="cold restart (min)")
     no_checkpoint_steps: int = Field(ge=1, le=10**6, description="interval that stands for 'no checkpoint' (steps)")
     curve_every_steps: int = Field(ge=1, le=10**5, description="distance between the rows of the table (steps)")
@@ -28,7 +30,9 @@ def compute(p):
     mtbf, restart = p.job_mtbf_h * 3600, p.restart_min * 60
     increment = incremental_write(p.write_s, p.incremental_factor)
     young_steps = young_interval(p.write_s, mtbf) / p.step_s
-    full, incremental = (grid_optimum(p.step_s, write, restart, mtbf, p.no_checkpoint_steps) for write in (p.write_s, increment))
+    full, incremental = (
+        grid_optimum(p.step_s, write, restart, mtbf, p.no_checkpoint_steps) for write in (p.write_s, increment)
+    )
     steps = p.curve_every_steps * np.arange(1, p.curve_points + 1)
     curves = [efficiency(steps * p.step_s, write, restart, mtbf) for write in (p.write_s, increment)]
     texts = {
@@ -41,7 +45,9 @@ def compute(p):
     }
     rows = []
     for row in zip(map(str, steps), map(percent, curves[0]), map(percent, curves[1]), strict=True):
-        texts |= {f"curve.{row[0]}.{column}": cell for column, cell in zip(("steps", "full", "incremental"), row, strict=True)}
+        texts |= {
+            f"curve.{row[0]}.{column}": cell for column, cell in zip(("steps", "full", "incremental"), row, strict=True)
+        }
         rows.append(list(row))
     sections = {
         "optimum": f"Steps of {p.step_s:g} s, a full checkpoint of {p.write_s:g} s, one failure in {p.job_mtbf_h:g} h, a restart of "

@@ -25,7 +25,9 @@ class Parameters(PageParameters):
 
     days: float = Field(gt=0, le=36500, description="length of the period (days)")
     job_mtbf_h: float = Field(gt=0, le=1e9, description="mean time between failures of the job (h)")
-    checkpoint_interval_h: float = Field(gt=0, le=1e5, description="checkpoint interval; half of it is lost with each fault (h)")
+    checkpoint_interval_h: float = Field(
+        gt=0, le=1e5, description="checkpoint interval; half of it is lost with each fault (h)"
+    )
     stop_min: float = _minutes("cold restart: stop")
     reschedule_min: float = _minutes("cold restart: reschedule")
     load_min: float = _minutes("cold restart: load the checkpoint")
@@ -48,9 +50,13 @@ class Parameters(PageParameters):
         """Refuse a mix that does not sum to 1, and a recorded week of other classes."""
         total = sum(self.mix.values())
         if abs(total - 1) > 1e-9:
-            raise ValueError(f"mix_gpu + mix_network + mix_host + mix_software + mix_other = {total:g}: must sum to 1")
+            raise ValueError(
+                f"mix_gpu + mix_network + mix_host + mix_software + mix_other = {total:.12g}: must sum to 1"
+            )
         if set(self.recorded_faults) != set(CLASSES) or any(not 0 <= n <= 10**9 for n in self.recorded_faults.values()):
-            raise ValueError(f"recorded_faults = {self.recorded_faults}: must give a count of 0 or more for each of {', '.join(CLASSES)}")
+            raise ValueError(
+                f"recorded_faults = {self.recorded_faults}: must give a count of 0 or more for each of {', '.join(CLASSES)}"
+            )
 
     @property
     def mix(self):
@@ -72,7 +78,10 @@ def compute(p):
     """Compute the published figures of scenario 3 from parameters `p`."""
     phases_min = {name: getattr(p, f"{name}_min") for name in PHASES}
     cold_min = timeline_total(phases_min)
-    paths = {"cold": cold_path(p.detection, cold_min * 60), "warm": standby_path(p.detection, cold_min * 60, p.standby_s)}
+    paths = {
+        "cold": cold_path(p.detection, cold_min * 60),
+        "warm": standby_path(p.detection, cold_min * 60, p.standby_s),
+    }
     counts = counts_from(p.recorded_faults)
     rollback = p.checkpoint_interval_h * 3600 / 2
     lost_h = {name: hours_lost_h(counts, path, rollback) for name, path in paths.items()}
@@ -88,7 +97,14 @@ def compute(p):
         texts |= {f"{name}.hours_lost": f"{hours:.3f}", f"{name}.ettr": percent(ettr(hours, p.horizon_h))}
     expected = expected_faults(p.horizon_h, p.job_mtbf_h)
     texts |= {"expected_faults": f"{expected:.1f}", "hours_saved": f"{lost_h['cold'] - lost_h['warm']:.2f}"}
-    values = {"cold_restart_min": cold_min, "paths": paths, "counts": counts, "rollback_s": rollback, "hours_lost": lost_h, "expected_faults": expected}
+    values = {
+        "cold_restart_min": cold_min,
+        "paths": paths,
+        "counts": counts,
+        "rollback_s": rollback,
+        "hours_lost": lost_h,
+        "expected_faults": expected,
+    }
     return Result(texts, _sections(p, texts, counts, phases_min), values)
 
 
@@ -98,12 +114,15 @@ def _sections(p, texts, counts, phases_min):
     week = ", ".join(f"{name} {n}" for name, n in p.recorded_faults.items())
     return {
         "timeline": f"A cold restart takes **{texts['cold_restart_min']} min**: {named}. A warm standby swaps in within "
-        f"{texts['warm_standby_s']} s (measured: {texts['warm_standby_range_s']} s). Detection takes {texts['detection.gpu']} s for a GPU, "
+        f"{texts['warm_standby_s']} s (published as measured: {texts['warm_standby_range_s']} s). Detection takes {texts['detection.gpu']} s for a GPU, "
         f"{texts['detection.network']} s for the network and {texts['detection.other']} s for anything else.",
-        "week": f"The recorded {p.days:g} days have **{texts['faults']} faults** ({week}); the model expects {texts['expected_faults']}.",
+        "week": f"The recorded {p.days:g} days have **{texts['faults']} {'fault' if texts['faults'] == '1' else 'faults'}** ({week}); the model expects {texts['expected_faults']}.",
         "table": table(
             ["recovery", "hours lost", "ETTR"],
-            [[label, texts[f"{name}.hours_lost"], texts[f"{name}.ettr"]] for name, label in (("cold", "cold restart"), ("warm", "warm standby"))],
+            [
+                [label, texts[f"{name}.hours_lost"], texts[f"{name}.ettr"]]
+                for name, label in (("cold", "cold restart"), ("warm", "warm standby"))
+            ],
         ),
         "saving": f"The standby saves **{texts['hours_saved']} h**: it does not help faults of class {helped}, and every fault still rolls back "
         f"{p.checkpoint_interval_h / 2:g} h, {counts.sum() * p.checkpoint_interval_h / 2:g} h in all.",

@@ -29,16 +29,24 @@ class Parameters(PageParameters):
         """Refuse what does not go together."""
         sdc.dtype_of(self.float_format)
         bad = [rank for rank in self.corrupted_ranks if not 0 <= rank < self.ranks]
-        if bad or len(set(self.corrupted_ranks)) < len(self.corrupted_ranks) or 2 * len(self.corrupted_ranks) >= self.ranks:
+        if (
+            bad
+            or len(set(self.corrupted_ranks)) < len(self.corrupted_ranks)
+            or 2 * len(self.corrupted_ranks) >= self.ranks
+        ):
             raise ValueError(
                 f"corrupted_ranks = {self.corrupted_ranks}: must be different ranks from 0 to {self.ranks - 1}, fewer than half of {self.ranks}"
             )
         if self.max_flips > self.dim:
             raise ValueError(f"max_flips = {self.max_flips}: must be at most dim = {self.dim}")
         if self.ranks * self.dim > GRADIENT_LIMIT:
-            raise ValueError(f"ranks x dim = {self.ranks * self.dim:,}: must be at most {GRADIENT_LIMIT:,}, about a gibibyte")
+            raise ValueError(
+                f"ranks x dim = {self.ranks * self.dim:,}: must be at most {GRADIENT_LIMIT:,}, about a gibibyte"
+            )
         if self.spike_step <= self.guard_window:
-            raise ValueError(f"spike_step = {self.spike_step}: must be above guard_window = {self.guard_window}, the guard's warm-up")
+            raise ValueError(
+                f"spike_step = {self.spike_step}: must be above guard_window = {self.guard_window}, the guard's warm-up"
+            )
 
 
 def loss_curve(rng, steps):
@@ -69,7 +77,9 @@ def compute(p):
     clean = loss_curve(rng, 2 * p.spike_step)
     spiked = clean.copy()
     spiked[p.spike_step] *= p.spike_factor
-    alarms, clean_curve_alarms = (guards.spike_guard(curve, p.guard_threshold, p.guard_window).tolist() for curve in (spiked, clean))
+    alarms, clean_curve_alarms = (
+        guards.spike_guard(curve, p.guard_threshold, p.guard_window).tolist() for curve in (spiked, clean)
+    )
     texts = {
         "corrupted_ranks": str(p.corrupted_ranks),
         "fingerprint_ranks": str(found),
@@ -79,13 +89,28 @@ def compute(p):
         "spike_steps": str(alarms),
         "clean_curve_false_alarms": str(len(clean_curve_alarms)),
     }
-    values = {"flips": flips, "gradient": gradient, "found": found, "losses": spiked, "clean_losses": clean, "alarms": alarms}
+    values = {
+        "flips": flips,
+        "gradient": gradient,
+        "found": found,
+        "losses": spiked,
+        "clean_losses": clean,
+        "alarms": alarms,
+    }
     return Result(texts, _sections(p, texts, values), values)
 
 
 def _sections(p, texts, values):
-    corrupted = f"corrupted, by up to {p.max_flips} flipped bits each: {shortened(p.corrupted_ranks)}" if p.corrupted_ranks else "none is corrupted"
-    alarm = f"alarms the guard at step **{shortened(values['alarms'])}**" if values["alarms"] else "goes unseen (alarms: **[]**)"
+    corrupted = (
+        f"corrupted, by up to {p.max_flips} flipped bits each: {shortened(p.corrupted_ranks)}"
+        if p.corrupted_ranks
+        else "none is corrupted"
+    )
+    alarm = (
+        f"alarms the guard at step **{shortened(values['alarms'])}**"
+        if values["alarms"]
+        else "goes unseen (alarms: **[]**)"
+    )
     return {
         "injection": f"{p.ranks:,} replicas of a gradient of {p.dim:,} {p.float_format} numbers; {corrupted}.",
         "fingerprint": f"Fingerprints single out **{shortened(values['found'])}** (exact match: {texts['fingerprint_exact_match']}).",
