@@ -25,10 +25,12 @@ UNFINISHED = "unfinished\n"
 
 def main(arguments):
     """Exit status 0: .venv is ready. Else it is not, and a line on stderr says why."""
+    stamp, mine = read(STAMP), "{0}.{1} ".format(*sys.version_info)
+    # Whoever chose a Python once (make PYTHON=... book) need not repeat it as long as that .venv is there.
+    made = stamp not in ("", UNFINISHED) and os.path.exists(PYTHON)
+    if "--or-existing" in arguments and made and not stamp.startswith(mine):
+        return subprocess.call([PYTHON, os.path.abspath(__file__)])
     if not OLDEST <= sys.version_info[:2] <= NEWEST:
-        # Whoever chose a Python once (make PYTHON=... book) need not repeat it as long as that .venv is there.
-        if "--or-existing" in arguments and read(STAMP) not in ("", UNFINISHED) and os.path.exists(PYTHON):
-            return subprocess.call([PYTHON, os.path.abspath(__file__)])
         return refuse("is not supported, 3.{0} to 3.{1} are.".format(OLDEST[1], NEWEST[1]))
     if read(STAMP) == wanted() and os.path.exists(PYTHON):
         return 0
@@ -102,7 +104,7 @@ def reason_to_start_again():
     if read(STAMP) == UNFINISHED:
         return "the last attempt was not finished"
     if not read(os.path.join(VENV, "pyvenv.cfg")).rstrip().endswith(VENV):
-        return "the one here was made elsewhere"
+        return "the one here is not whole, or was made elsewhere"
     try:
         found = subprocess.check_output([PYTHON, "-c", "import pip, sys; print('%d.%d' % sys.version_info[:2])"])
     except (OSError, subprocess.CalledProcessError):
@@ -118,6 +120,9 @@ def remove():
     if os.path.islink(VENV):
         os.remove(VENV)
     elif os.path.isdir(VENV):
+        # First what makes it a .venv: one that is half removed shall not pass for one that only wants an update.
+        if os.path.exists(os.path.join(VENV, "pyvenv.cfg")):
+            os.remove(os.path.join(VENV, "pyvenv.cfg"))
         shutil.rmtree(VENV)
 
 

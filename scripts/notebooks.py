@@ -23,6 +23,12 @@ KERNEL = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
+# What the book folds by a tag, JupyterLab folds by metadata of its own.
+FOLDED = {
+    "hide-input": ["source_hidden"],
+    "hide-output": ["outputs_hidden"],
+    "hide-cell": ["source_hidden", "outputs_hidden"],
+}
 
 
 def main(arguments=None):
@@ -68,6 +74,9 @@ def execute(notebook, folder):
     notebook.metadata = nbformat.from_dict(KERNEL)
     for cell in notebook.cells:
         cell.metadata = {key: cell.metadata[key] for key in ("mystnb", "tags") if key in cell.metadata}
+        folded = {name for tag in cell.metadata.get("tags", []) for name in FOLDED.get(tag, ())}
+        if folded:
+            cell.metadata["jupyter"] = dict.fromkeys(sorted(folded), True)
     return notebook
 
 

@@ -110,6 +110,9 @@ def test_a_python_chosen_once_stays_chosen(environment, monkeypatch):
     assert environment.main([]) == 1  # but whoever asks for a wrong one is told
     assert environment.main(["--or-existing"]) == 0
     assert calls[0][0] == environment.PYTHON
+    other_python(monkeypatch, environment, (3, 13, 0))  # nor is a supported one that nobody asked for
+    assert environment.main(["--or-existing"]) == 0 and len(calls) == 2
+    other_python(monkeypatch, environment, (3, 10, 13))
     environment.write(environment.UNFINISHED)
     assert environment.main(["--or-existing"]) == 1
 
@@ -145,7 +148,7 @@ def test_what_is_installed_depends_on(environment, monkeypatch):
 
 def test_a_venv_of_another_python_or_place_is_made_anew(environment, monkeypatch):
     pretend_installed(environment)
-    assert environment.reason_to_start_again() == "the one here was made elsewhere"
+    assert environment.reason_to_start_again() == "the one here is not whole, or was made elsewhere"
     Path(environment.VENV, "pyvenv.cfg").write_text(f"command = python -m venv {environment.VENV}\n")
     assert environment.reason_to_start_again() == ""
     running = "{}.{}".format(*sys.version_info)
@@ -153,6 +156,8 @@ def test_a_venv_of_another_python_or_place_is_made_anew(environment, monkeypatch
     assert environment.reason_to_start_again() == f"the one here has Python {running}"
     Path(environment.PYTHON).unlink()
     assert environment.reason_to_start_again() == "the one here does not start"
+    environment.remove()
+    assert not Path(environment.VENV).exists()
 
 
 # scripts/build_book.py ------------------------------------------------------------------------------------------------

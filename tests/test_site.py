@@ -184,6 +184,15 @@ def test_every_published_figure_has_its_anchor(page, soups, html):
     assert not missing
 
 
+@pytest.mark.parametrize("page", scenarios.PAGES)
+def test_every_result_has_its_address(page, soups, html):
+    soup = soups[html / "notebooks" / f"{page}.html"]
+    notebook = nbformat.read(ROOT / "notebooks" / f"{page}.ipynb", as_version=4)
+    printing = [f"{page}-{cell['id']}" for cell in notebook.cells if cell.cell_type == "code" and cell.outputs]
+    assert [address for address in printing if len(soup.find_all(id=address)) != 1] == []
+    assert [link["href"] for link in soup.find_all("a", class_="cell-link")] == [f"#{address}" for address in printing]
+
+
 def test_nothing_is_loaded_from_outside(soups, html):
     found = {short(path): found for path, soup in soups.items() if (found := outside_loads(soup))}
     for path in html.rglob("*.css"):
@@ -240,7 +249,7 @@ def test_the_reader_of_links_finds(tmp_path):
 # Pages that speak of the package --------------------------------------------------------------------------------------
 
 # Of no use to who computes with the package, or documented elsewhere.
-INTERNAL = {"__main__", "arguments", "checks", "mathml", "onefile", "text"}
+INTERNAL = {"__main__", "arguments", "cell_links", "checks", "mathml", "onefile", "text"}
 
 
 def names_in_the_package():
