@@ -84,6 +84,11 @@ def interruption_interval(elapsed, interruptions):
         Interruptions counted in it. With none, no interval can be given; use
         :func:`reliability.rates.poisson_rate_interval` for a bound.
 
+    Returns
+    -------
+    float or array, > 0
+        In the unit of `elapsed`.
+
     Examples
     --------
     >>> round(interruption_interval(54 * 24, 466), 3)

@@ -69,6 +69,11 @@ def young_interval(write, mtbf):
     write : float or array, > 0
     mtbf : float or array, > 0
 
+    Returns
+    -------
+    float or array, > 0
+        In the unit of both.
+
     Notes
     -----
     Good while C is far below M; the restart does not enter.
@@ -94,6 +99,11 @@ def daly_interval(write, mtbf):
     ----------
     write : float or array, > 0
     mtbf : float or array, > 0
+
+    Returns
+    -------
+    float or array, > 0
+        In the unit of both.
 
     Notes
     -----
@@ -217,11 +227,11 @@ def equally_good_range(write, mtbf, tolerance=0.005):
     from scipy.optimize.elementwise import find_root
 
     tolerance = checks.inner_probability("tolerance", tolerance)
+    write, mtbf = checks.positive("write", write), checks.positive("mtbf", mtbf)
+    checks.broadcast(write=write, mtbf=mtbf, tolerance=tolerance)
     best = np.asarray(optimal_interval(write, mtbf))
-    mtbf = np.asarray(mtbf, dtype=float)
-    checks.broadcast(optimal_interval=best, tolerance=tolerance)
     with np.errstate(over="ignore", under="ignore", divide="ignore"):
-        c, u, wanted = np.broadcast_arrays(np.asarray(write, dtype=float) / mtbf, best / mtbf, np.log1p(-tolerance))
+        c, u, wanted = np.broadcast_arrays(write / mtbf, best / mtbf, np.log1p(-tolerance))
         # In x = log(T/T*), since T spans many powers of ten: the loss against the best, less the tolerated one.
         lowest = wanted - u + np.log(np.expm1(-c) / np.expm1(-(u + c))) - 1.0  # where even u/(e^c - 1) is too little
         highest = np.log((6.0 - 2.0 * wanted) / u)  # where u e^(-u) is
@@ -290,6 +300,11 @@ def incremental_write(write, factor):
     write : float or array, >= 0
     factor : float or array, in (0, 1]
         1 is a full checkpoint.
+
+    Returns
+    -------
+    float or array, >= 0
+        In the unit of `write`.
 
     Notes
     -----

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+LARGEST = 2**53  # beyond it a float skips whole numbers
+
 
 def _refuse(name, value, allowed, bad=None):
     """Raise, showing the value; of an array with one `bad` element among many, that element and its place."""
@@ -46,14 +48,6 @@ def non_negative(name, value):
     return array
 
 
-def at_least(name, value, low):
-    """Finite and at least `low`."""
-    array = real(name, value)
-    if array.min() < low:
-        _refuse(name, value, f"must be at least {low:g}", array < low)
-    return array
-
-
 def probability(name, value):
     """Within [0, 1]."""
     array = real(name, value)
@@ -71,11 +65,11 @@ def inner_probability(name, value):
 
 
 def whole(name, value, low=0):
-    """Whole numbers of at least `low`, as int64."""
+    """Whole numbers from `low` to `LARGEST`, as int64."""
     array = real(name, value)
-    if array.min() < low or array.max() > 2**62 or (array != np.floor(array)).any():
-        bad = (array < low) | (array > 2**62) | (array != np.floor(array))
-        _refuse(name, value, f"must be a whole number of at least {low}", bad)
+    if array.min() < low or array.max() > LARGEST or (array != np.floor(array)).any():
+        bad = (array < low) | (array > LARGEST) | (array != np.floor(array))
+        _refuse(name, value, f"must be a whole number from {low} to 2^53", bad)
     return array.astype(np.int64)
 
 
@@ -83,7 +77,7 @@ def count(name, value, low=1):
     """One whole number of at least `low`, as int."""
     array = whole(name, value, low)
     if array.ndim:
-        _refuse(name, value, f"must be one whole number of at least {low}, not an array")
+        _refuse(name, value, f"must be one whole number from {low} to 2^53, not an array")
     return int(array)
 
 

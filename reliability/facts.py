@@ -29,7 +29,8 @@ class Fact:
         The unit of every number in `value`, ``low`` and ``high``; ``"1"`` for a ratio.
     kind : str
         ``"measured"`` on a real system, ``"derived"`` from other numbers by whoever published it,
-        ``"assumed"`` by whoever published it, or ``"recorded"``: one outcome that was written down.
+        ``"assumed"`` by whoever published it, ``"recorded"`` (one outcome that was written down) or
+        ``"inferred"`` by this book from what is printed.
     primary : bool
         Whether the number was read in the source that it comes from. One that was not is fit for a
         comparison, never for a calibration.

@@ -36,6 +36,11 @@ def fault_mix(mix):
     ----------
     mix : mapping of class to share, each in [0, 1]
         The shares sum to 1 within 1e-9.
+
+    Returns
+    -------
+    float array [5]
+        In the order of `CLASSES`.
     """
     shares = checks.probability("mix", by_class("mix", mix))
     if abs(shares.sum() - 1.0) > 1e-9:
@@ -49,6 +54,11 @@ def counts_from(counts):
     Parameters
     ----------
     counts : mapping of class to int, >= 0
+
+    Returns
+    -------
+    int array [5]
+        In the order of `CLASSES`.
     """
     return checks.whole("counts", by_class("counts", counts))
 
@@ -130,13 +140,25 @@ def count_faults(trace):
 
 
 def expected_faults(horizon, mtbf):
-    """Mean number of failures of a Poisson process: horizon / MTBF.
+    r"""Mean number of failures of a Poisson process.
+
+    .. math:: E[n] = H / M
 
     Parameters
     ----------
     horizon : float or array, >= 0
+        H, time by the clock.
     mtbf : float or array, > 0
-        In the unit of `horizon`.
+        M, in the unit of `horizon`.
+
+    Returns
+    -------
+    float or array
+
+    Notes
+    -----
+    Failures strike at any moment of the clock, during a recovery too. Where they only strike while
+    the job runs, the time it runs takes the place of `horizon`.
 
     Examples
     --------

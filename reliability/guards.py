@@ -6,6 +6,14 @@ from reliability import checks
 from reliability.sdc import flipped_values
 
 
+def _losses(losses):
+    """A list of numbers, NaN and infinities among them."""
+    array = np.asarray(losses)
+    if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iuf":
+        raise ValueError(f"losses has shape {array.shape} and dtype {array.dtype}: must be a list of numbers")
+    return array
+
+
 def spike_guard(losses, threshold, window=50):
     """Steps at which the loss jumps above `threshold` times its rolling median.
 
@@ -36,9 +44,7 @@ def spike_guard(losses, threshold, window=50):
     threshold = checks.scalar("threshold", checks.real("threshold", threshold))
     if threshold <= 1:
         raise ValueError(f"threshold = {threshold:g}: must be above 1")
-    array = np.asarray(losses)
-    if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iuf":
-        raise ValueError(f"losses has shape {array.shape} and dtype {array.dtype}: must be a list of numbers")
+    array = _losses(losses)
     array = array.astype(float)
     finite = np.isfinite(array)
     if (array[finite] <= 0).any():
@@ -70,9 +76,7 @@ def rolling_median(losses, window=50):
     [nan, nan, nan, 2.0, 3.0]
     """
     window = checks.count("window", window)
-    array = np.asarray(losses)
-    if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iuf":
-        raise ValueError(f"losses has shape {array.shape} and dtype {array.dtype}: must be a list of numbers")
+    array = _losses(losses)
     finite = np.isfinite(array)
     known = array[finite].astype(float)
     before = np.cumsum(finite) - finite  # finite losses before each step

@@ -86,8 +86,8 @@ def break_even_restart(write, shorter, mtbf):
 
     .. math:: \Delta R = M \ln \frac{\eta(T^*; C')}{\eta(T^*; C)}
 
-    In the exact model each write has its own best interval, and a longer restart multiplies the
-    efficiency by e^(-dR/M).
+    In the exact model, with exponential failures, each write has its own best interval, and a longer
+    restart multiplies the efficiency by e^(-dR/M).
 
     Parameters
     ----------
@@ -105,8 +105,10 @@ def break_even_restart(write, shorter, mtbf):
     >>> round(break_even_restart(240, 72, 7.9 * 3600) / 60, 1)
     28.8
     """
+    write, shorter = checks.positive("write", write), checks.positive("shorter", shorter)
+    mtbf = checks.positive("mtbf", mtbf)
+    checks.broadcast(write=write, shorter=shorter, mtbf=mtbf)
     ends = [np.asarray(optimal_interval(cost, mtbf)) for cost in (write, shorter)]
-    write, shorter, mtbf = (np.asarray(time, dtype=float) for time in (write, shorter, mtbf))
     return checks.plain(mtbf * (_log_share(ends[1], shorter, mtbf) - _log_share(ends[0], write, mtbf)))
 
 
@@ -152,13 +154,12 @@ def chain_efficiency(interval, write, restart, mtbf, increments, factor, load):
     >>> round(chain_efficiency(2154, 240, 388.2, 28440, increments=11, factor=0.3, load=93.6), 4)
     0.9067
     """
-    interval = checks.positive("interval", interval)[..., None]
-    write = checks.positive("write", write)[..., None]
-    restart = checks.non_negative("restart", restart)[..., None]
-    mtbf = checks.positive("mtbf", mtbf)[..., None]
+    interval, write = checks.positive("interval", interval), checks.positive("write", write)
+    restart, load = checks.non_negative("restart", restart), checks.non_negative("load", load)
+    mtbf = checks.positive("mtbf", mtbf)
     factor = checks.scalar("factor", checks.probability("factor", checks.positive("factor", factor)))
-    load = checks.non_negative("load", load)[..., None]
     checks.broadcast(interval=interval, write=write, restart=restart, mtbf=mtbf, load=load)
+    interval, write, restart, mtbf, load = (a[..., None] for a in (interval, write, restart, mtbf, load))
     behind = np.arange(checks.count("increments", increments, low=0) + 1)
     writes = np.where(behind < behind[-1], factor * write, write)
     shares = np.asarray(renewal_efficiency(interval, writes, restart + behind * factor * load, mtbf))

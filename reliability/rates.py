@@ -22,6 +22,11 @@ def failures_per_1000_node_days(gpu_mtbf_h, gpus_per_node):
     gpus_per_node : int or array, >= 1
         GPUs in what the rate calls a node (eight in all published rates of this book).
 
+    Returns
+    -------
+    float or array, > 0
+        Failures per 1,000 node-days.
+
     Examples
     --------
     >>> round(failures_per_1000_node_days(8089.6, gpus_per_node=8), 1)
@@ -40,6 +45,11 @@ def gpu_mtbf_h(rate_per_1000_node_days, gpus_per_node):
     ----------
     rate_per_1000_node_days : float or array, > 0
     gpus_per_node : int or array, >= 1
+
+    Returns
+    -------
+    float or array, > 0
+        Hours.
 
     Examples
     --------
@@ -125,16 +135,17 @@ def published_rates(gpus_per_node):
     -------
     list of PublishedRate
     """
-    scale = checks.count("gpus_per_node", gpus_per_node) / facts.value("gpus_per_node")
+    own_node = facts.value("gpus_per_node")
+    scale = checks.count("gpus_per_node", gpus_per_node) / own_node
     rows = [
         _printed("RSC-1", "hardware", "kokolis_rsc1_rate"),
         _printed("RSC-2", "hardware", "kokolis_rsc2_rate"),
         _printed("FT-HSDP, 32K GPUs", "interruptions", "ft_hsdp_32k_rate"),
-        _printed("FT-HSDP, 98K GPUs", "interruptions", "ft_hsdp_98k_rate"),
+        _job("FT-HSDP, 98K GPUs", "interruptions", "ft_hsdp_98k_mtbf_min", "ft_hsdp_98k_gpus", hours=1 / 60),
         _counted("Llama 3, unexpected", "unexpected interruptions", "llama3_unexpected"),
         _counted("Llama 3, all", "interruptions, planned ones too", "llama3_interruptions"),
-        _machines("BLOOM", "GPUs lost", "bloom_gpus_lost_per_week", "bloom_nodes", DAYS_PER_WEEK),
-        _machines("OPT", "machines lost", "opt_machines_lost_per_day", "opt_nodes", 1),
+        _machines("BLOOM", "GPUs lost", "bloom_gpus_lost_per_week", facts.value("bloom_nodes"), DAYS_PER_WEEK),
+        _machines("OPT", "machines lost", "opt_machines_lost_per_day", facts.value("opt_gpus") / own_node, 1),
         _job("RSC-1, 1,024-GPU jobs", "all interruptions of a job", "kokolis_job_mttf_h", "kokolis_job_gpus"),
     ]
     scaled = [
@@ -160,13 +171,13 @@ def _counted(label, counts, name):
 
 def _machines(label, counts, lost, nodes, days):
     """So many machines or GPUs lost in `days` on so many nodes."""
-    fact, exposure = facts.fact(lost), facts.value(nodes) * days / 1000
+    fact, exposure = facts.fact(lost), nodes * days / 1000
     low, high = (None if end is None else end / exposure for end in (fact.low, fact.high))
     return PublishedRate(label, counts, fact.value / exposure, low, high, fact.source, fact.primary)
 
 
-def _job(label, counts, mttf_h, gpus):
-    """A job's mean time to failure on so many GPUs."""
-    fact = facts.fact(mttf_h)
-    value = HOURS_PER_1000_NODE_DAYS / (fact.value * facts.value(gpus) / facts.value("gpus_per_node"))
-    return PublishedRate(label, counts, value, None, None, fact.source, fact.primary)
+def _job(label, counts, mtbf, gpus, hours=1.0):
+    """The mean time between failures of a job on so many GPUs, in units of so many hours."""
+    every, size = facts.fact(mtbf), facts.fact(gpus)
+    value = failures_per_1000_node_days(every.value * hours * size.value, facts.value("gpus_per_node"))
+    return PublishedRate(label, counts, value, None, None, every.source, every.primary and size.primary)

@@ -20,6 +20,11 @@ def timeline_total(phases):
     ----------
     phases : mapping of phase to seconds, >= 0
 
+    Returns
+    -------
+    float, >= 0
+        Seconds.
+
     Examples
     --------
     >>> timeline_total({"stop": 30.0, "load": 90.0})
@@ -47,6 +52,11 @@ class RecoveryPath:
         ----------
         rollback : float, >= 0
             Work repeated since the last checkpoint, half an interval on average.
+
+        Returns
+        -------
+        float array [5], >= 0
+            Seconds, by class.
         """
         rollback = checks.scalar("rollback", checks.non_negative("rollback", rollback))
         return self.detection + rollback + self.restart
@@ -60,6 +70,10 @@ def cold_path(detection, restart):
     detection : mapping of class to seconds, >= 0
     restart : float, >= 0
         Seconds of a full restart.
+
+    Returns
+    -------
+    RecoveryPath
     """
     return standby_path(detection, restart, restart, helps=(), name="cold restart")
 
@@ -74,6 +88,10 @@ def standby_path(detection, restart, standby, helps=STANDBY_HELPS, name="warm st
         Seconds of a cold restart and of a swap.
     helps : collection of classes
     name : str
+
+    Returns
+    -------
+    RecoveryPath
 
     Notes
     -----
@@ -150,6 +168,11 @@ def mean_hours_lost_h(expected, mix, path, rollback):
     path : RecoveryPath
     rollback : float, >= 0
         Seconds of repeated work a fault, b.
+
+    Returns
+    -------
+    float, >= 0
+        Hours.
     """
     expected = checks.scalar("expected", checks.non_negative("expected", expected))
     return float(expected * fault_mix(mix) @ path.loss_per_fault(rollback) / SECONDS_PER_HOUR)
@@ -230,6 +253,11 @@ def position(value, sample):
     ----------
     value : float
     sample : array, not empty
+
+    Returns
+    -------
+    Position
+        The three shares sum to 1.
     """
     value = checks.scalar("value", checks.real("value", value))
     sample = checks.real("sample", sample)

@@ -42,6 +42,10 @@ def bits(dtype):
     ----------
     dtype : str, numpy dtype or its type
         float64, float32 or bfloat16.
+
+    Returns
+    -------
+    int
     """
     try:  # numpy takes None for float64
         name = dtype if dtype is None or isinstance(dtype, str) else np.dtype(dtype).name
@@ -214,8 +218,9 @@ def fingerprint(shard):
 
     Notes
     -----
-    Differs for certain when one, two or three bits differ, wherever they lie; for more it
-    misses one in 2^32 (Castagnoli et al. 1993).
+    Differs for certain when one, two or three bits differ, wherever they lie, and when any odd
+    number does; of larger even numbers, taken at random, it misses one in 2^31 (Castagnoli et al.
+    1993).
 
     Examples
     --------

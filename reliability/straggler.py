@@ -78,6 +78,10 @@ def inject(rank_times, rank, seconds):
     rank : int
         From 0 to ranks - 1.
     seconds : float or array [...], > 0
+
+    Returns
+    -------
+    array [..., ranks]
     """
     times = _rank_times(rank_times).copy()
     rank = checks.count("rank", rank, low=0)
@@ -160,6 +164,10 @@ def replace(rank_times, mask, healthy_times):
         The ranks to replace.
     healthy_times : array, broadcast with `rank_times`, > 0
         What the replacement takes.
+
+    Returns
+    -------
+    array [..., ranks]
     """
     times = _rank_times(rank_times)
     healthy = checks.positive("healthy_times", healthy_times)
@@ -176,6 +184,11 @@ def drag(healthy_step, slow_step):
     Parameters
     ----------
     healthy_step, slow_step : float or array, > 0
+
+    Returns
+    -------
+    float or array, > -1
+        0.2 is a fifth longer.
 
     Examples
     --------
@@ -194,6 +207,11 @@ def loss_if_ignored(healthy_step, slow_step):
     Parameters
     ----------
     healthy_step, slow_step : float or array, > 0
+
+    Returns
+    -------
+    float or array, < 1
+        0.2 is a fifth of the time; below 0 where the slow step is the shorter one.
 
     Examples
     --------

@@ -193,9 +193,11 @@ def test_bad_input_is_named_and_repeated(function, good, name, values):
 
 
 def test_bad_writes_of_the_break_even_are_refused():
-    for bad in ({"write": NAN}, {"shorter": -3.25}, {"mtbf": 0.0}):
-        with pytest.raises(ValueError, match="write|mtbf"):
-            intervals.break_even_restart(**({"write": 2.0, "shorter": 1.0, "mtbf": 9.0} | bad))
+    for name, bad in (("write", NAN), ("shorter", -3.25), ("mtbf", 0.0)):
+        with pytest.raises(ValueError, match=rf"^{name} = {bad}: must be"):
+            intervals.break_even_restart(**({"write": 2.0, "shorter": 1.0, "mtbf": 9.0} | {name: bad}))
+    with pytest.raises(ValueError, match=r"write \(2,\), shorter \(3,\)"):
+        intervals.break_even_restart([1.0, 2.0], [1.0, 2.0, 3.0], 9.0)
 
 
 # --- what the page says of the publication --------------------------------------------------------

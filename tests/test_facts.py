@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 TABLES = tomllib.loads((ROOT / "reliability" / "facts.toml").read_text(encoding="utf-8"))
 SOURCES = re.findall(r"^@\w+\{([^,\s]+),", (ROOT / "references.bib").read_text(encoding="utf-8"), re.MULTILINE)
 
-KINDS = {"measured", "derived", "assumed", "recorded"}
+KINDS = {"measured", "derived", "assumed", "recorded", "inferred"}
 WHOLE = {"count", "GPU", "node", "rank", "step", "bit"}  # units of which there is no half
 RATES = {"per week", "per day", "per 1,000 node-days"}
 UNITS = WHOLE | RATES | {"1", "%", "s", "min", "h", "d", "GPU-h"}

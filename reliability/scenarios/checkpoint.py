@@ -20,7 +20,9 @@ class Parameters(PageParameters):
         gt=0, le=1, description="cost of an incremental checkpoint over that of a full one"
     )
     restart_min: float = Field(ge=0, le=1e6, description="cold restart (min)")
-    no_checkpoint_steps: int = Field(ge=1, le=10**6, description="interval that stands for 'no checkpoint' (steps)")
+    no_checkpoint_steps: int = Field(
+        ge=1, le=10**6, description="interval that stands for 'no checkpoint', and the end of the grid (steps)"
+    )
     curve_every_steps: int = Field(ge=1, le=10**5, description="distance between the rows of the table (steps)")
     curve_points: int = Field(ge=1, le=100, description="rows of the table")
 

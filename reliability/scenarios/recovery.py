@@ -43,8 +43,8 @@ class Parameters(PageParameters):
     mix_software: float = _share("software")
     mix_other: float = _share("other")
     recorded_faults: dict[str, int] = Field(description="the week that is replayed: faults by class")
-    weeks: int = Field(ge=1, le=10**7, description="weeks drawn beside the recorded one")
-    seed: int = Field(ge=0, le=2**63 - 1, description="seed of the drawn weeks")
+    weeks: int = Field(ge=1, le=10**7, description="periods drawn beside the recorded one")
+    seed: int = Field(ge=0, le=2**63 - 1, description="seed of the drawn periods")
 
     def model_post_init(self, _):
         """Refuse a mix that does not sum to 1, and a recorded week of other classes."""
@@ -116,7 +116,7 @@ def _sections(p, texts, counts, phases_min):
         "timeline": f"A cold restart takes **{texts['cold_restart_min']} min**: {named}. A warm standby swaps in within "
         f"{texts['warm_standby_s']} s (published as measured: {texts['warm_standby_range_s']} s). Detection takes {texts['detection.gpu']} s for a GPU, "
         f"{texts['detection.network']} s for the network and {texts['detection.other']} s for anything else.",
-        "week": f"The recorded {p.days:g} days have **{texts['faults']} {'fault' if texts['faults'] == '1' else 'faults'}** ({week}); the model expects {texts['expected_faults']}.",
+        "week": f"The recorded {p.days:g} {'day has' if p.days == 1 else 'days have'} **{texts['faults']} {'fault' if texts['faults'] == '1' else 'faults'}** ({week}); the model expects {texts['expected_faults']}.",
         "table": table(
             ["recovery", "hours lost", "ETTR"],
             [

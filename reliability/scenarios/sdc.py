@@ -37,8 +37,9 @@ class Parameters(PageParameters):
             raise ValueError(
                 f"corrupted_ranks = {self.corrupted_ranks}: must be different ranks from 0 to {self.ranks - 1}, fewer than half of {self.ranks}"
             )
-        if self.max_flips > self.dim:
-            raise ValueError(f"max_flips = {self.max_flips}: must be at most dim = {self.dim}")
+        bits = self.dim * sdc.bits(self.float_format)
+        if self.max_flips > bits:
+            raise ValueError(f"max_flips = {self.max_flips}: must be at most the {bits} bits of the gradient")
         if self.ranks * self.dim > GRADIENT_LIMIT:
             raise ValueError(
                 f"ranks x dim = {self.ranks * self.dim:,}: must be at most {GRADIENT_LIMIT:,}, about a gibibyte"
@@ -73,7 +74,8 @@ def compute(p):
     found = sdc.odd_ones_out(sdc.fingerprints(replicas)).tolist()
     rerun = np.tile(gradient, (max(1, len(p.corrupted_ranks)), 1))
     dual = sdc.differs(replicas[p.corrupted_ranks], rerun).sum() if p.corrupted_ranks else 0
-    clean_alarms = int(sdc.differs(rerun, rerun.copy()).sum())
+    again = np.random.default_rng(p.seed).standard_normal(p.dim).astype(gradient.dtype)
+    clean_alarms = int(sdc.differs(gradient, again))  # a second run of the work, from its beginning
     clean = loss_curve(rng, 2 * p.spike_step)
     spiked = clean.copy()
     spiked[p.spike_step] *= p.spike_factor

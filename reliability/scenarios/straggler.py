@@ -52,11 +52,11 @@ def compute(p):
         "weekly_loss_if_ignored": percent(straggler.loss_if_ignored(p.step_s, with_s), 1),
     }
     sections = {
-        "step": f"{p.ranks:,} ranks of {p.step_s:g} s with a jitter of {p.jitter_s:g} s, rank {p.slow_rank} slower by {percent(p.slowdown, 0)}: "
-        f"the step takes its slowest rank's **{texts['step_with_straggler_s']} s**, {texts['drag']} on {p.step_s:g} s; left alone, "
-        f"that is {texts['weekly_loss_if_ignored']} of the computing time.",
+        "step": f"{p.ranks:,} ranks of {p.step_s:g} s with a jitter of {p.jitter_s:g} s, rank {p.slow_rank} slower by {p.slowdown * 100:g}%: "
+        f"the step takes its slowest rank's **{texts['step_with_straggler_s']} s**, {texts['drag']} on {p.step_s:g} s, "
+        f"which is {texts['weekly_loss_if_ignored']} of the computing time.",
         "detection": f"The median detector flags **{shortened(detected)}**: precision {texts['precision']}, recall {texts['recall']}. "
-        f"With these ranks replaced the step takes **{texts['step_after_replacement_s']} s**.",
+        f"With what it flags replaced the step takes **{texts['step_after_replacement_s']} s**.",
         "control": f"Without a slow rank the same jitter gives {texts['control_step_s']} s and {texts['control_false_alarms']} false alarms.",
     }
     values = {
