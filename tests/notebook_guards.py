@@ -193,6 +193,21 @@ def guarded_import(notebook):
     return []
 
 
+def named_cells(notebook):
+    """A result's address on the rendered page comes from its cell's id, and people link to it."""
+    ids = [cell.get("id", "") for cell in notebook.cells]
+    found = []
+    for place, cell in code_cells(notebook):
+        name = cell.get("id", "")
+        if re.fullmatch(r"[0-9a-f]{8}", name):
+            found.append(f"the id of code cell {place} is {name!r}, nbformat's random digits, not a name")
+        elif not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*(-[A-Za-z0-9]+)*", name):
+            found.append(f"the id of code cell {place} is {name!r}, not a name of letters, digits and hyphens")
+        elif ids.count(name) > 1:
+            found.append(f"the id of code cell {place}, {name!r}, is another cell's too")
+    return found
+
+
 UNROUNDED = re.compile(r"(?<![\w.])\d[\d,]*\.\d+(?:[eE][-+]?\d+)?")
 LOCAL = re.compile(r"(?<![\w/.])(?:/(?:home|Users|root|tmp|usr|opt|var|private)/|[A-Z]:\\)\S*|\S*site-packages\S*")
 HELP = re.compile(r"^usage: |^Help on |^Signature:|^Docstring:", re.MULTILINE)
@@ -282,6 +297,7 @@ GUARDS = [
     published_defaults,
     numbers_typed_once,
     guarded_import,
+    named_cells,
     clean_outputs,
     results_last,
     anatomy,

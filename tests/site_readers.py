@@ -66,7 +66,7 @@ RAW = re.compile(
 
 def raw_source(soup):
     """Return directives, roles, TeX and tables that stand on a page as they were typed."""
-    article = BeautifulSoup(str(soup.find("article") or ""), "html.parser")
+    article = BeautifulSoup(str(soup.find("article") or soup), "html.parser")
     for tag in article.select("pre, code, script, style, annotation"):
         tag.decompose()
     return RAW.findall(article.get_text("\n"))

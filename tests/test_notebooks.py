@@ -73,6 +73,7 @@ def sound():
     notebook = new_notebook(cells=cells, metadata={"page": page})
     for count, (_, cell) in enumerate(code_cells(notebook), start=1):
         cell.execution_count = count
+        cell.id = f"code-{count}"
     return notebook
 
 
@@ -129,6 +130,13 @@ BREAKS = [
     (guards.numbers_typed_once, put(TABLE, source="show(1024 * step_s)"), "1024, which is ranks"),
     (guards.numbers_typed_once, put(TABLE, source="show(419 / 2)"), "419, which is llama3_unexpected"),
     (guards.guarded_import, put(IMPORTS, source="import reliability"), "first code cell"),
+    (guards.named_cells, put(TABLE, id="de77b8a1"), "'de77b8a1', nbformat's random"),
+    (guards.named_cells, put(TABLE, id="3f09c2d4"), "'3f09c2d4', nbformat's random"),
+    (guards.named_cells, put(TABLE, id="the_table"), "'the_table', not a name"),
+    (guards.named_cells, put(TABLE, id="7"), "'7', not a name"),
+    (guards.named_cells, lambda n: n.cells[TABLE].pop("id"), "code cell 6 is '', not a name"),
+    (guards.named_cells, put(TABLE, id="code-1"), "code cell 6, 'code-1', is another cell's too"),
+    (guards.named_cells, put(0, id="code-3"), "code cell 6, 'code-3', is another cell's too"),
     (guards.clean_outputs, output("0.30000000000000004"), "unrounded number: 0.30000000000000004"),
     (guards.clean_outputs, output("1.234567891e-05"), "unrounded number: 1.234567891e-05"),
     (

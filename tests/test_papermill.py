@@ -11,8 +11,9 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from browsers import browser
+from onefile_readers import findings
 from papermill import inspect_notebook
-from test_report import browser, findings
 
 from reliability import page as page_module
 from reliability import published, report, scenarios
@@ -211,7 +212,6 @@ def runs(tmp_path_factory):
     return run
 
 
-@pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("page", PAGES)
 def test_a_run_under_other_parameters(page, runs):
     out, run = runs(page)
@@ -226,7 +226,6 @@ def test_a_run_under_other_parameters(page, runs):
     assert set(results["published"]["changed"]) == set(expected)
 
 
-@pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("page", PAGES)
 def test_the_file_of_a_run_shows_everything_and_needs_nothing(page, runs):
     out, _ = runs(page)
@@ -240,7 +239,6 @@ def test_the_file_of_a_run_shows_everything_and_needs_nothing(page, runs):
     assert not re.search(r"/(tmp|home|root|Users)/", nbformat.writes(executed))
 
 
-@pytest.mark.filterwarnings("default")
 def test_in_a_browser_a_run_asks_for_nothing_and_fits_a_phone(runs):
     with browser() as chromium:
         for page in PAGES:

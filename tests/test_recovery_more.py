@@ -1,5 +1,7 @@
 """What the recovery page adds to the published model: the mix by counts, parts, means, the interval that saves as much."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -184,3 +186,192 @@ def test_a_standby_that_costs_is_worth_a_longer_interval_and_no_faults_no_other(
 )
 def test_an_impossible_interval_is_refused(function, good, name, values):
     assert_refused(function, good, name, values)
+
+
+# --- the recorded week ----------------------------------------------------------------------------
+
+# The publication gives its seed, the rate and the mix, not its sampler. These are the ways of drawing a week from them
+# that a person would write, each with both of numpy's usual generators and with the classes in five orders.
+SEED = 7
+HOURS = 24 * facts.value("published_days")
+MTBF_H = facts.value("kokolis_job_mttf_h")
+EXPECTED = HOURS / MTBF_H
+RECORDED_WEEK = facts.value("published_recorded_faults")  # its classes in the order of their first appearance
+ORDERS = {
+    "as in the mix": CLASSES,
+    "by share": ("gpu", "software", "host", "network", "other"),
+    "by share, the tie the other way": ("gpu", "software", "host", "other", "network"),
+    "by name": ("gpu", "host", "network", "other", "software"),
+    "as recorded": tuple(RECORDED_WEEK),
+}
+BATCHES = (21, 22, 25, 30, 32, 40, 42, 43, 44, 50, 60, 63, 64, 100, 128, 150, 168, 200, 250, 256, 500, 512, 1000, 10000)
+GAPS = {
+    "exponential": lambda rng: rng.exponential(MTBF_H),
+    "-log(u)": lambda rng: -MTBF_H * np.log(rng.uniform()),
+    "-log(1 - u)": lambda rng: -MTBF_H * np.log1p(-rng.uniform()),
+}
+CHANCES = {"dt / MTBF": 1 / MTBF_H, "1 - exp(-dt / MTBF)": -np.expm1(-1 / MTBF_H)}  # of a fault in one hour
+
+
+def classes_of(rng, n, mix):
+    return rng.choice(len(mix), n, p=mix)
+
+
+def number_and_classes(rng, mix):
+    return classes_of(rng, rng.poisson(EXPECTED), mix)
+
+
+def number_times_and_classes(rng, mix):
+    n = rng.poisson(EXPECTED)
+    rng.uniform(0, HOURS, n)
+    return classes_of(rng, n, mix)
+
+
+def number_times_and_classes_sorted_together(rng, mix):
+    times = rng.uniform(0, HOURS, rng.poisson(EXPECTED))
+    return classes_of(rng, times.size, mix)[np.argsort(times)]
+
+
+def number_classes_and_times_sorted_together(rng, mix):
+    classes = classes_of(rng, rng.poisson(EXPECTED), mix)
+    return classes[np.argsort(rng.uniform(0, HOURS, classes.size))]
+
+
+def number_and_each_fault_in_turn(rng, mix):
+    faults_of = [(rng.uniform(0, HOURS), rng.choice(len(mix), p=mix)) for _ in range(rng.poisson(EXPECTED))]
+    return [fault for _, fault in sorted(faults_of)]
+
+
+def number_split_by_class(rng, mix):
+    return np.repeat(range(len(mix)), rng.multinomial(rng.poisson(EXPECTED), mix))
+
+
+def number_of_each_class(rng, mix):
+    return np.repeat(range(len(mix)), rng.poisson(EXPECTED * np.array(mix)))
+
+
+def given_number_of_classes(rng, mix):
+    return classes_of(rng, sum(RECORDED_WEEK.values()), mix)
+
+
+def given_number_split_by_class(rng, mix):
+    return np.repeat(range(len(mix)), rng.multinomial(sum(RECORDED_WEEK.values()), mix))
+
+
+def gap_and_class_in_turn(gap):
+    def draw(rng, mix):
+        drawn, time = [], gap(rng)
+        while time < HOURS:
+            drawn.append(rng.choice(len(mix), p=mix))
+            time += gap(rng)
+        return drawn
+
+    return draw
+
+
+def class_and_gap_in_turn(gap):
+    def draw(rng, mix):
+        drawn, time = [], 0.0
+        while time < HOURS:
+            drawn.append(rng.choice(len(mix), p=mix))
+            time += gap(rng)
+        return drawn[:-1]  # the last one would come after the end
+
+    return draw
+
+
+def gaps_and_classes(gap):
+    def draw(rng, mix):
+        n, time = 0, gap(rng)
+        while time < HOURS:
+            n, time = n + 1, time + gap(rng)
+        return classes_of(rng, n, mix)
+
+    return draw
+
+
+def many_gaps_and_classes(batch):
+    def draw(rng, mix):
+        times = np.cumsum(rng.exponential(MTBF_H, batch))
+        return classes_of(rng, np.sum(times < HOURS), mix)
+
+    return draw
+
+
+def many_gaps_and_as_many_classes(batch):
+    def draw(rng, mix):
+        times = np.cumsum(rng.exponential(MTBF_H, batch))
+        return classes_of(rng, batch, mix)[times < HOURS]
+
+    return draw
+
+
+def hours_and_classes(chance):
+    def draw(rng, mix):
+        return classes_of(rng, np.sum(rng.uniform(size=round(HOURS)) < chance), mix)
+
+    return draw
+
+
+def hour_and_class_in_turn(chance):
+    def draw(rng, mix):
+        return [rng.choice(len(mix), p=mix) for _ in range(round(HOURS)) if rng.uniform() < chance]
+
+    return draw
+
+
+WAYS = {
+    way.__name__: way
+    for way in (
+        number_and_classes,
+        number_times_and_classes,
+        number_times_and_classes_sorted_together,
+        number_classes_and_times_sorted_together,
+        number_and_each_fault_in_turn,
+        number_split_by_class,
+        number_of_each_class,
+        given_number_of_classes,
+        given_number_split_by_class,
+    )
+}
+for family, choices in [
+    (gap_and_class_in_turn, GAPS),
+    (class_and_gap_in_turn, GAPS),
+    (gaps_and_classes, GAPS),
+    (many_gaps_and_classes, {n: n for n in BATCHES}),
+    (many_gaps_and_as_many_classes, {n: n for n in BATCHES}),
+    (hours_and_classes, CHANCES),
+    (hour_and_class_in_turn, CHANCES),
+]:
+    WAYS |= {f"{family.__name__}, {label}": family(choice) for label, choice in choices.items()}
+
+
+@pytest.fixture(scope="module")
+def drawn_weeks():
+    """Return the class of each fault of a week, in order of time, by generator, way and order of the classes."""
+    mix = facts.value("published_mix")
+    return {
+        (make.__name__, way, label): [order[k] for k in draw(make(SEED), [mix[c] for c in order])]
+        for make in (np.random.default_rng, np.random.RandomState)
+        for way, draw in WAYS.items()
+        for label, order in ORDERS.items()
+    }
+
+
+def ways_to(week, weeks):
+    """Return what gives a week's counts, with the classes appearing in its order."""
+    return {key for key, drawn in weeks.items() if Counter(drawn) == week and [*dict.fromkeys(drawn)] == [*week]}
+
+
+def test_no_common_order_of_draws_gives_the_recorded_week(drawn_weeks):
+    assert ways_to(RECORDED_WEEK, drawn_weeks) == set()
+    # Twenty classes, the number given beforehand, have these counts in 1 of 170 draws: here one has, in another order.
+    assert [key for key, drawn in drawn_weeks.items() if Counter(drawn) == RECORDED_WEEK] == [
+        ("RandomState", "given_number_of_classes", "by share")
+    ]
+
+
+def test_an_order_of_draws_that_is_listed_is_found(drawn_weeks):
+    trace = faults.draw_trace(np.random.default_rng(SEED), HOURS, MTBF_H, facts.value("published_mix"))
+    week = dict(Counter(trace.classes.tolist()))
+    assert ways_to(week, drawn_weeks) == {("default_rng", "number_times_and_classes", "as in the mix")}

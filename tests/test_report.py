@@ -1,26 +1,19 @@
 """The single-file report: everything a page is written in shows, and nothing is asked of another place."""
 
-import os
-import re
-import shutil
-from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
 import pytest
 import yaml
+from browsers import browser
 from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from onefile_readers import findings
 
 from reliability import onefile
 from reliability.page import RESULTS_MIME
 
 ROOT = Path(__file__).parents[1]
-BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
-FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-)
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
 
 TEXT = r"""
@@ -80,51 +73,6 @@ BAD = [
     '<a href="checkpoint.html">there</a>',
     '<a href="#nowhere">there</a>',
 ]
-
-
-def findings(html):
-    """Return what is wrong with a file that should show everything and need nothing, a line each."""
-    page = BeautifulSoup(html, "html.parser")
-    found = []
-    names = {element["id"] for element in page.find_all(id=True)}
-    for element in page.find_all(["script", "link", "iframe", "object", "embed", "base", "video", "audio"]):
-        found.append(f"<{element.name}>")
-    for element in page.find_all(True):
-        for attribute in ("src", "srcset", "poster", "data", "background"):
-            if element.has_attr(attribute) and not element[attribute].startswith("data:"):
-                found.append(f"{element.name} {attribute} = {element[attribute]}")
-    for link in page.find_all("a", href=True):
-        href = link["href"]
-        inside = href == "#" or href.startswith("#") and href[1:] in names
-        if not inside and not href.startswith(("https://", "http://")):
-            found.append(f"dead link {href}")
-    for image in page.find_all("img"):
-        if not image.get("alt"):
-            found.append("an image without alternative text")
-    css = " ".join(style.get_text() for style in page.find_all("style"))
-    found += [f"css {url}" for url in re.findall(r"url\(\s*(?![\"']?data:)[^)]{1,60}", css)]
-    found += ["css @import"] if "@import" in css else []
-    for element in page(["style", "annotation", "code", "pre"]):
-        element.decompose()
-    text = page.get_text(" ")
-    raw = r":::|\{[a-z:-]+\}`?|\$|\\[a-zA-Z]+|^\s*\|.*\|\s*$|\*\*|`"
-    found += [f"raw {match[0].strip()[:60]!r}" for match in re.finditer(raw, text, re.MULTILINE)]
-    return found
-
-
-@contextmanager
-def browser():
-    """Yield a headless Chromium; without one skip, or fail where REQUIRE_BROWSER=1 says that there must be one."""
-    from playwright.sync_api import sync_playwright
-
-    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
-    if path is None:
-        reason = f"no Chromium: CHROMIUM is not set, and none of {', '.join(BROWSERS)} is on the path"
-        (pytest.fail if os.environ.get("REQUIRE_BROWSER") == "1" else pytest.skip)(reason)
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=FLAGS.split())
-        yield chromium
-        chromium.close()
 
 
 def sample(text=TEXT):
@@ -259,17 +207,6 @@ def test_a_browser_asks_for_nothing_and_fits_a_phone(report, tmp_path):
             root = "document.querySelector('msqrt')"
             assert tab.evaluate(f"{root}.getBoundingClientRect().height") > 10
             tab.close()
-
-
-def test_without_a_browser_the_reason_is_given(monkeypatch):
-    monkeypatch.delenv("CHROMIUM", raising=False)
-    monkeypatch.setattr(shutil, "which", lambda name: None)
-    monkeypatch.setenv("REQUIRE_BROWSER", "1")
-    with pytest.raises(pytest.fail.Exception, match="CHROMIUM"), browser():
-        pass
-    monkeypatch.delenv("REQUIRE_BROWSER")
-    with pytest.raises(pytest.skip.Exception, match="CHROMIUM"), browser():
-        pass
 
 
 def test_the_sample_is_a_sound_notebook():

@@ -14,7 +14,6 @@ import io
 import os
 import pkgutil
 import re
-import shutil
 import subprocess
 import sys
 import threading
@@ -22,10 +21,12 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import browsers
 import nbformat
 import pytest
 import yaml
 from bs4 import BeautifulSoup
+from clones import ROOT, copy_files, own_files
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from site_readers import CSS_LOADS, dead_links, execution_errors, nameless_images, names_on, outside_loads, raw_source
 from sphinx_external_toc.parsing import parse_toc_yaml
@@ -33,36 +34,14 @@ from sphinx_external_toc.parsing import parse_toc_yaml
 import reliability
 from reliability import __main__, published, scenarios
 
-ROOT = Path(__file__).parents[1]
 BUILD = "from jupyter_book.cli.main import main; main()"
 BUILD_LIMIT_S = 600
-BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
 DESK = {"width": 1280, "height": 900}
 LIGHT_DESK = ("light", DESK)
 DARK_PHONE = ("dark", {"width": 390, "height": 844})
 
 
 # Building -------------------------------------------------------------------------------------------------------------
-
-
-def own_files(root):
-    """Return the files that a clone would have: tracked ones and new ones, nothing built or ignored."""
-    command = ["git", "ls-files", "-co", "--exclude-standard", "-z"]
-    try:
-        listed = subprocess.run(command, cwd=root, capture_output=True, check=True, text=True).stdout
-        return [Path(name) for name in listed.split("\0") if name and (root / name).is_file()]
-    except (OSError, subprocess.CalledProcessError):  # an unpacked archive, or no git
-        built = {"_build", "build", "dist", "__pycache__", "node_modules"}
-        paths = (path.relative_to(root) for path in root.rglob("*") if path.is_file())
-        return [p for p in paths if not any(part in built or part.startswith(".") for part in p.parts)]
-
-
-def copy_files(names, target):
-    """Copy some of the project's own files, so that nothing of an earlier build is there; return their bytes."""
-    for name in names:
-        (target / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(ROOT / name, target / name)
-    return {name: (target / name).read_bytes() for name in names}
 
 
 def build(folder, say=lambda line: None):
@@ -143,8 +122,10 @@ def test_build_succeeds_without_a_warning(book):
 
 
 @pytest.mark.parametrize("page", pages())
-def test_page_of_the_table_of_contents_is_rendered(page, html):
-    assert (html / f"{page}.html").is_file()
+def test_page_of_the_table_of_contents_is_rendered(page, soups, html):
+    assert html / f"{page}.html" in soups
+    articles = soups[html / f"{page}.html"].find_all("article")  # the readers below look into the first
+    assert [article.h1 is not None for article in articles] == [True]
 
 
 def test_build_leaves_the_sources_as_they_were(book):
@@ -225,6 +206,7 @@ def test_a_scenario_page_shows_a_table_a_formula_and_a_figure(page, soups, html)
         (outside_loads, "<style>@import 'https://fonts.example/a.css'</style>", "https://fonts.example/a.css"),
         (outside_loads, "<style>a{src:url(//fonts.example/a.woff)}</style>", "//fonts.example/a.woff"),
         (raw_source, r"<article><p>so \frac{1}{2} is</p></article>", r"\frac"),
+        (raw_source, r"<p>so \frac{1}{2} is, on a page without an article</p>", r"\frac"),
         (raw_source, "<article><p>see {eq}`eq-a`</p></article>", "{eq}"),
         (raw_source, "<article><p>:::{note}</p></article>", ":::"),
         (raw_source, "<article><p>| a | b |<br>|---|---|</p></article>", "|---|"),
@@ -311,19 +293,9 @@ def address(html):
 
 @pytest.fixture(scope="session")
 def browser():
-    """Start a Chromium that is on this machine; none is fetched."""
-    from playwright.sync_api import sync_playwright
-
-    mac = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
-    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
-    if not found and not mac.exists():
-        message = f"no browser: set CHROMIUM to one, or install one of {', '.join(BROWSERS)}"
-        pytest.fail(message) if os.environ.get("REQUIRE_BROWSER") == "1" else pytest.skip(message)
-    sandbox = [] if os.name == "nt" or os.geteuid() else ["--no-sandbox"]  # Chromium refuses one to root
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=found or str(mac), args=sandbox)
+    """Start the browser once."""
+    with browsers.browser() as chromium:
         yield chromium
-        chromium.close()
 
 
 @dataclass
