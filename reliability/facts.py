@@ -142,6 +142,25 @@ def value(name: str) -> Value:
     return fact(name).value
 
 
+def resolve(text: object) -> object:
+    """Return what an input of a page stands for: a fact where it is ``fact:NAME`` or ``fact:NAME.KEY``, else itself.
+
+    Parameters
+    ----------
+    text : object
+        A value of a table of inputs.
+
+    Examples
+    --------
+    >>> resolve("fact:llama3_days"), resolve("fact:published_mix.gpu"), resolve(7)
+    (54, 0.587, 7)
+    """
+    if not (isinstance(text, str) and text.startswith("fact:")):
+        return text
+    name, _, key = text.removeprefix("fact:").partition(".")
+    return value(name)[key] if key else value(name)
+
+
 def _unknown(name: object) -> str:
     from difflib import get_close_matches  # only a failure pays for this import
 

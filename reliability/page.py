@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from reliability import published
+from reliability.anchors import summary
 
 DIGITS = 6
 RESULTS_MIME = "application/vnd.training-reliability+json"
@@ -45,6 +46,29 @@ def card(page: str, inputs, result, results: Mapping[str, object]) -> None:
     display({"text/markdown": published.card(page, parameters, result.texts), RESULTS_MIME: rounded(bundle)}, raw=True)
 
 
+def anchor_card(inputs, anchors, results: Mapping[str, object]) -> None:
+    """Display the card of a richer page: how it stands to published results, and its own results.
+
+    Parameters
+    ----------
+    inputs : the page's parameters, checked
+    anchors : sequence of reliability.anchors.Anchor
+        They have inputs of their own, the published ones, and so do not follow the page's parameters.
+    results : mapping
+        The page's numbers, by the names under which a program finds them.
+
+    Raises
+    ------
+    AnchorMoved
+        Where an anchor no longer has the status that it is declared to have.
+    """
+    from IPython.display import display
+
+    found = {a.name: {"published": a.published, "computed": a.computed, "status": a.status} for a in anchors}
+    bundle = {"parameters": inputs.model_dump(), "anchors": found, "results": results}
+    display({"text/markdown": summary(anchors), RESULTS_MIME: rounded(bundle)}, raw=True)
+
+
 def rounded(value: object) -> object:
     """Return a value as JSON holds it: numpy's types as Python's, floats with six significant digits.
 
@@ -66,7 +90,11 @@ def rounded(value: object) -> object:
     if isinstance(value, list | tuple):
         return [rounded(item) for item in value]
     if isinstance(value, float):
-        return float(f"{value:.{DIGITS}g}") if np.isfinite(value) else None
+        if not np.isfinite(value):
+            return None
+        short = float(f"{value:.{DIGITS}g}")
+        # JupyterLab saves 60.0 as 60, and would change the file of who only looked at it.
+        return int(short) if short.is_integer() and abs(short) < 2**53 else short
     if value is None or isinstance(value, str | bool | int):
         return value
     raise TypeError(f"results: {type(value).__name__} given; numbers, texts, lists and tables of them are allowed")

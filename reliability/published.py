@@ -91,15 +91,12 @@ def inputs(page):
     >>> inputs("checkpoint")["job_mtbf_h"]
     7.9
     """
-    return {name: _resolve(value) for name, value in _page(page)["inputs"].items()}
+    return {name: facts.resolve(value) for name, value in raw_inputs(page).items()}
 
 
-def _resolve(value):
-    """A plain value, or the fact that ``fact:NAME`` or ``fact:NAME.KEY`` names."""
-    if not (isinstance(value, str) and value.startswith("fact:")):
-        return value
-    name, _, key = value.removeprefix("fact:").partition(".")
-    return facts.value(name)[key] if key else facts.value(name)
+def raw_inputs(page):
+    """Return a page's published inputs as the ledger has them: facts by name, other values plain."""
+    return dict(_page(page)["inputs"])
 
 
 def mismatches(page, texts):
@@ -130,10 +127,14 @@ def mismatches(page, texts):
 
 def changed(page, parameters):
     """Return the parameters that are not the published ones, as name: (value, published value)."""
-    published = inputs(page)
-    if set(parameters) != set(published):
-        raise ValueError(f"parameters {sorted(parameters)}: page {page} has {sorted(published)}")
-    return {name: (value, published[name]) for name, value in parameters.items() if value != published[name]}
+    return differing(page, parameters, inputs(page))
+
+
+def differing(page, parameters, book):
+    """Return the parameters that differ from the `book`'s, as name: (value, the book's value)."""
+    if set(parameters) != set(book):
+        raise ValueError(f"parameters {sorted(parameters)}: page {page} has {sorted(book)}")
+    return {name: (value, book[name]) for name, value in parameters.items() if value != book[name]}
 
 
 def card(page, parameters, texts):

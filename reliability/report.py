@@ -65,7 +65,7 @@ def run_page(page: str, parameters: Mapping[str, object], out: str | os.PathLike
     if page not in scenarios.PAGES:
         hint = arguments.nearest(page, scenarios.PAGES)
         raise BadInput(f"no page {page!r}. {hint}There are {', '.join(scenarios.PAGES)}.")
-    values = arguments.check(page, scenarios.parameters(page), published.inputs(page), parameters)
+    values = arguments.check(page, scenarios.parameters(page), scenarios.defaults(page), parameters)
     progress = sys.stderr.isatty() if progress is None else progress
     with _staging(Path(out)) as staging:
         if progress:
@@ -187,17 +187,30 @@ def _results(page: str, notebook: NotebookNode) -> dict[str, Any]:
         for output in cell.get("outputs", []):
             if RESULTS_MIME in output.get("data", {}):
                 emitted = output.data[RESULTS_MIME]
-                changed, counts = published.changed(page, emitted["parameters"]), published.counts(page)
-                # A card that does not come out as published fails its cell, and the run with it.
-                standing = {"changed": [*changed], "reproduced": None if changed else counts["computed"], **counts}
-                return {"schema": SCHEMA, "page": page, "version": __version__, **emitted, "published": standing}
+                return {
+                    "schema": SCHEMA,
+                    "page": page,
+                    "version": __version__,
+                    **emitted,
+                    "published": _standing(page, emitted),
+                }
     raise RunFailed(f"{page}: the notebook ended without results")
+
+
+def _standing(page: str, emitted: Mapping) -> dict[str, Any]:
+    """Return what of the run differs from the book, and how many published figures it reproduced."""
+    changed = [*scenarios.changed(page, emitted["parameters"])]
+    if page not in scenarios.PUBLISHED:
+        return {"changed": changed}
+    counts = published.counts(page)
+    # A card that does not come out as published fails its cell, and the run with it.
+    return {"changed": changed, "reproduced": None if changed else counts["computed"], **counts}
 
 
 def _about(page: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the head of the HTML file says of the run."""
-    changed = published.changed(page, values)
-    as_published = scenarios.inputs(page, published.inputs(page))
+    changed = scenarios.changed(page, values)
+    as_published = scenarios.inputs(page, scenarios.defaults(page))
     fields = scenarios.parameters(page).model_fields
     table = [
         {

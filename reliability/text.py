@@ -25,13 +25,20 @@ def shortened(items, most=20):
     return f"[{listed}, and {len(items) - most} more]" if len(items) > most else f"[{listed}]"
 
 
-def table(header, rows):
-    """Lay out a Markdown table: the first column to the left, the others to the right.
+def table(header, rows, align=None):
+    """Lay out a Markdown table.
 
     Parameters
     ----------
     header : sequence of str
     rows : sequence of sequences of str
+    align : str, optional
+        A letter a column, "l" or "r"; by default the first to the left and the others, numbers
+        mostly, to the right.
+
+    Returns
+    -------
+    str
 
     Examples
     --------
@@ -41,14 +48,13 @@ def table(header, rows):
     | 128  | 63.2 |
     """
     rows = [[str(cell) for cell in row] for row in rows]
+    align = align or "l" + "r" * (len(header) - 1)
     widths = [max(2, *(len(line[i]) for line in [header, *rows])) for i in range(len(header))]
-    lines = [
-        "| "
-        + " | ".join(
-            cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(line, widths, strict=True))
-        )
-        + " |"
-        for line in [header, *rows]
-    ]
-    rule = "|" + "|".join(":" + "-" * (w + 1) if i == 0 else "-" * (w + 1) + ":" for i, w in enumerate(widths)) + "|"
-    return "\n".join([lines[0], rule, *lines[1:]])
+    columns = list(zip(widths, align, strict=True))
+
+    def laid_out(line):
+        cells = (cell.ljust(w) if a == "l" else cell.rjust(w) for cell, (w, a) in zip(line, columns, strict=True))
+        return "| " + " | ".join(cells) + " |"
+
+    rule = "|" + "|".join(":" + "-" * (w + 1) if a == "l" else "-" * (w + 1) + ":" for w, a in columns) + "|"
+    return "\n".join([laid_out(header), rule, *map(laid_out, rows)])

@@ -1,12 +1,18 @@
-"""The five scenarios: each one's parameters, its published figures computed, its text.
+"""The pages' models: each one's parameters, what it computes from them, its text.
 
-A scenario module has a `Parameters` model and a `compute` function; pages and the `demo` command
-print the same `sections`.
+A scenario module has a `Parameters` model and a `compute` function; the five published scenarios
+print the same `sections` on their pages and in the `demo` command. A richer page's module has
+`anchors` besides: the published results that it is held against.
 """
 
+import tomllib
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 
-PAGES = ("availability", "checkpoint", "recovery", "straggler", "sdc")
+PUBLISHED = ("availability", "checkpoint", "recovery", "straggler", "sdc")
+RICHER = ("failure_process", "recovery_timeline", "checkpoint_tiers", "straggler_rounds", "sdc_defences")
+PAGES = PUBLISHED + RICHER
 
 
 def scenario(page):
@@ -25,6 +31,43 @@ def scenario(page):
 def parameters(page):
     """Return the pydantic model of a page's parameters."""
     return scenario(page).Parameters
+
+
+def defaults(page):
+    """Return the parameters that a page has in the book: the published ones, or those of ``inputs.toml``.
+
+    Parameters
+    ----------
+    page : str
+
+    Returns
+    -------
+    dict of parameter name to value
+    """
+    from reliability import facts
+
+    return {name: facts.resolve(value) for name, value in raw_inputs(page).items()}
+
+
+def raw_inputs(page):
+    """Return a page's inputs as their file has them: facts by name, other values plain."""
+    from reliability import published
+
+    scenario(page)  # refuses an unknown one
+    return published.raw_inputs(page) if page in PUBLISHED else dict(_own_inputs()[page])
+
+
+@cache
+def _own_inputs():
+    with Path(__file__).with_name("inputs.toml").open("rb") as file:
+        return tomllib.load(file)
+
+
+def changed(page, values):
+    """Return the parameters that are not the book's, as name: (value, the book's value)."""
+    from reliability import published
+
+    return published.differing(page, values, defaults(page))
 
 
 def inputs(page, values):
@@ -56,9 +99,9 @@ def demo(number=None):
     """
     from reliability import published
 
-    if number is not None and number not in range(1, len(PAGES) + 1):
-        raise ValueError(f"scenario = {number}: must be from 1 to {len(PAGES)}")
-    chosen = PAGES if number is None else PAGES[number - 1 : number]
+    if number is not None and number not in range(1, len(PUBLISHED) + 1):
+        raise ValueError(f"scenario = {number}: must be from 1 to {len(PUBLISHED)}")
+    chosen = PUBLISHED if number is None else PUBLISHED[number - 1 : number]
     parts = []
     for page in chosen:
         values = published.inputs(page)
@@ -66,3 +109,8 @@ def demo(number=None):
         heading = f"## Scenario {PAGES.index(page) + 1}: {scenario(page).TITLE}"
         parts += [heading, *result.sections.values(), published.card(page, values, result.texts)]
     return "\n\n".join(parts) + "\n"
+
+
+def anchors():
+    """Return the published results that the richer pages are held against, by page."""
+    return {page: scenario(page).anchors() for page in RICHER}

@@ -1,0 +1,74 @@
+"""Anchors: the declared status is what the computed number says; and the page of sources."""
+
+import dataclasses
+
+import pytest
+
+from reliability import anchors, facts, scenarios, sources
+from reliability.anchors import Anchor, AnchorMoved
+
+GOOD = Anchor("a", "a case", "0.96", 0.957, 0.955, 0.965, "rounding", "kokolis2025", True, "emergent")
+
+
+def changed(**fields):
+    return dataclasses.replace(GOOD, **fields)
+
+
+def test_an_emergent_anchor_that_drifts_off_is_an_error():
+    assert anchors.check(GOOD) is GOOD
+    with pytest.raises(AnchorMoved, match="anchor a is declared emergent: computed 0.97"):
+        anchors.check(changed(computed=0.97))
+
+
+def test_an_off_anchor_that_comes_right_is_an_error():
+    anchors.check(changed(status="off", computed=0.97, reason="the paper counts the stall"))
+    with pytest.raises(AnchorMoved, match="declared off"):
+        anchors.check(changed(status="off", reason="the paper counts the stall"))
+
+
+def test_a_calibrated_anchor_agrees():
+    anchors.check(changed(status="calibrated"))
+    with pytest.raises(AnchorMoved):
+        anchors.check(changed(status="calibrated", computed=0.5))
+
+
+@pytest.mark.parametrize("status", ["off", "declined"])
+def test_what_is_off_or_declined_says_why(status):
+    with pytest.raises(ValueError, match="reason"):
+        anchors.check(changed(status=status, computed=None if status == "declined" else 0.97))
+
+
+def test_an_unknown_status_is_refused():
+    with pytest.raises(ValueError, match="status = 'fine': must be one of calibrated, emergent"):
+        anchors.check(changed(status="fine"))
+
+
+def test_the_table_marks_what_is_secondary():
+    assert " 0.96 * |" in anchors.table([changed(primary=False)])
+    assert " 0.96 |" in anchors.table([GOOD])
+    assert anchors.summary([GOOD]) == "**1 published results: 1 emergent.**"
+
+
+@pytest.mark.parametrize("page", scenarios.RICHER)
+def test_every_anchor_of_a_page_stands(page):
+    held = scenarios.scenario(page).anchors()
+    assert len(held) >= 3
+    assert len({anchor.name for anchor in held}) == len(held)
+    for anchor in map(anchors.check, held):
+        assert anchor.source in SOURCES, anchor.name
+
+
+SOURCES = {facts.fact(name).source for name in facts.names()} | {"daly2006", "saxena2024", "young1974", "benoit2016"}
+
+
+def test_every_fact_is_used_somewhere_and_the_page_says_where():
+    used = sources.uses()
+    assert [name for name, places in used.items() if not places] == []
+    assert used["llama3_gpus"][:1] == ["availability"]
+    assert "checkpoint" in used["published_write_s"]
+
+
+def test_the_table_of_sources_has_every_fact_once():
+    rows = sources.table().splitlines()[2:]
+    assert [row.split("`")[1] for row in rows] == list(facts.names())
+    assert all("{cite:t}`" in row for row in rows)
