@@ -48,6 +48,14 @@ def non_negative(name, value):
     return array
 
 
+def at_least(name, value, low):
+    """Finite and at least `low`."""
+    array = real(name, value)
+    if array.min() < low:
+        _refuse(name, value, f"must be at least {low:g}", array < low)
+    return array
+
+
 def probability(name, value):
     """Within [0, 1]."""
     array = real(name, value)

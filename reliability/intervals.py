@@ -163,5 +163,86 @@ def chain_efficiency(interval, write, restart, mtbf, increments, factor, load):
     behind = np.arange(checks.count("increments", increments, low=0) + 1)
     writes = np.where(behind < behind[-1], factor * write, write)
     shares = np.asarray(renewal_efficiency(interval, writes, restart + behind * factor * load, mtbf))
-    with np.errstate(divide="ignore"):  # an interval that is never got through: the mean is infinite, the share 0
+    with np.errstate(
+        divide="ignore", over="ignore"
+    ):  # an interval that is never got through: the mean is infinite, the share 0
         return checks.plain(1.0 / np.mean(1.0 / shares, axis=-1))
+
+
+def chain_as_blocking(write, restart, mtbf, increments, factor, load):
+    r"""Turn a chain of increments into the full checkpoint that keeps exactly as much.
+
+    .. math:: C' = M \ln \frac{\sum_j e^{(R_j + C_j)/M}}{\sum_j e^{R_j/M}}, \qquad
+              R' = M \ln \frac{\sum_j e^{R_j/M}}{n + 1}
+
+    With these, :func:`reliability.checkpoint.renewal_efficiency` is :func:`chain_efficiency`, so that
+    `optimal_interval` of C' is the best interval of the chain.
+
+    Parameters
+    ----------
+    write, restart, mtbf, increments, factor, load
+        As in :func:`chain_efficiency`.
+
+    Returns
+    -------
+    (write, restart) : floats or arrays
+
+    Examples
+    --------
+    >>> write, restart = chain_as_blocking(240, 388.2, 28440, increments=11, factor=0.3, load=93.6)
+    >>> round(write, 1), round(restart, 1), round(optimal_interval(write, 28440))
+    (86.1, 542.8, 2156)
+    """
+    from scipy.special import logsumexp
+
+    write = checks.positive("write", write)[..., None]
+    restart = checks.non_negative("restart", restart)[..., None]
+    mtbf = checks.positive("mtbf", mtbf)[..., None]
+    factor = checks.scalar("factor", checks.probability("factor", checks.positive("factor", factor)))
+    load = checks.non_negative("load", load)[..., None]
+    checks.broadcast(write=write, restart=restart, mtbf=mtbf, load=load)
+    behind = np.arange(checks.count("increments", increments, low=0) + 1)
+    read = behind * (factor * load / mtbf)
+    # The longest apart: what is left are exponentials of negative numbers, and no cancellation near 0.
+    mean = read[..., -1] + np.log1p(np.mean(np.expm1(read - read[..., -1:]), axis=-1))
+    less = np.where(behind < behind[-1], (factor - 1.0) * write / mtbf, 0.0)
+    weights = np.exp(read - logsumexp(read, axis=-1, keepdims=True))
+    longest, mtbf = write[..., 0] / mtbf[..., 0], mtbf[..., 0]
+    shorter = np.log1p(np.sum(weights * np.expm1(less), axis=-1))
+    return checks.plain(mtbf * (longest + shorter)), checks.plain(restart[..., 0] + mtbf * mean)
+
+
+def availability_interval(write, restart, mtbf):
+    r"""Interval of Saxena et al. (2024), at which the availability of their model is greatest.
+
+    .. math:: T^* = \sqrt{2 C (M + R) + C^2}
+
+    Their availability is (1 - C/p) M/(M + R + p/2) at the period p = T + C: each failure, counted on
+    a clock that stops for repairs, costs a restart and half a period.
+
+    Parameters
+    ----------
+    write : float or array, > 0
+    restart : float or array, >= 0
+    mtbf : float or array, > 0
+
+    Returns
+    -------
+    float or array
+        Work between two checkpoints. The paper's own period is this and the write.
+
+    Notes
+    -----
+    Longer than Young's, which is already longer than the exact optimum.
+
+    Examples
+    --------
+    >>> round(availability_interval(5.0, 10.0, 60.0), 2)
+    26.93
+    """
+    write = checks.positive("write", write)
+    restart = checks.non_negative("restart", restart)
+    mtbf = checks.positive("mtbf", mtbf)
+    checks.broadcast(write=write, restart=restart, mtbf=mtbf)
+    # Root by root: no product of large times, so no overflow.
+    return checks.plain(np.sqrt(write) * np.sqrt(2.0 * (mtbf + restart) + write))

@@ -7,6 +7,7 @@ import numpy as np
 from reliability import checks, facts
 
 HOURS_PER_1000_NODE_DAYS = 24_000
+HOURS_PER_DAY = 24
 DAYS_PER_WEEK = 7
 
 
@@ -152,6 +153,47 @@ def published_rates(gpus_per_node):
         replace(r, value=r.value * scale, low=r.low and r.low * scale, high=r.high and r.high * scale) for r in rows
     ]
     return sorted(scaled, key=lambda r: r.value)
+
+
+@dataclass(frozen=True)
+class SilentRate:
+    """A published count of silent corruptions that were found, per GPU-hour, with its exact 95 % interval."""
+
+    label: str
+    events: int
+    gpu_hours: float
+    value: float
+    low: float
+    high: float
+    source: str
+
+
+def silent_rates():
+    """Return the published rates of silent data corruption per GPU-hour.
+
+    Returns
+    -------
+    list of SilentRate
+
+    Notes
+    -----
+    They count what was found: what no defence saw is in none of them.
+
+    Examples
+    --------
+    >>> [(rate.label, f"{rate.value:.2g}") for rate in silent_rates()]
+    [('Llama 3', '2.8e-07'), ('AEGIS', '5.1e-07')]
+    """
+    llama3 = facts.fact("llama3_causes")
+    hours = HOURS_PER_DAY * facts.value("llama3_days") * facts.value("llama3_gpus")
+    aegis = facts.fact("aegis_incidents")
+    found = [
+        ("Llama 3", llama3.value["silent_data_corruption"], hours, llama3.source),
+        ("AEGIS", aegis.value, facts.value("aegis_gpu_hours"), aegis.source),
+    ]
+    return [
+        SilentRate(name, n, time, n / time, *poisson_rate_interval(n, time), source) for name, n, time, source in found
+    ]
 
 
 def _printed(label, counts, name):

@@ -8,7 +8,7 @@ import json
 import re
 import statistics
 
-from reliability import facts, published
+from reliability import facts, scenarios
 from reliability.page import RESULTS_MIME
 
 ANATOMY = [
@@ -19,6 +19,17 @@ ANATOMY = [
     "How to read it",
     "Where the published model is wrong",
     "Toward the real system",
+    "Try it",
+    "Sources",
+]
+RICHER_ANATOMY = [
+    "The inputs",
+    "The model",
+    "The numbers",
+    "The figure",
+    "How to read it",
+    "Where it holds and where not",
+    "Held against published results",
     "Try it",
     "Sources",
 ]
@@ -148,7 +159,7 @@ def parameters(notebook):
 def published_defaults(notebook):
     """The defaults are the published case: each stands in the ledger, and the page has no others."""
     page = name_of(notebook)
-    mine, ledger = parameters(notebook), dict(published.inputs(page))
+    mine, ledger = parameters(notebook), dict(scenarios.defaults(page))
     found = [f"{name} is not an input of the ledger for {page}" for name in mine.keys() - ledger.keys()]
     found += [f"{name}, an input of the ledger for {page}, is no parameter" for name in ledger.keys() - mine.keys()]
     for name in mine.keys() & ledger.keys():
@@ -251,8 +262,9 @@ def anatomy(notebook):
         if re.match(r"#{1,2} ", line)
     ]
     found = [] if headings and headings[0].endswith("?") else ["the title is not a question"]
-    if (order := [h for h in headings if h in ANATOMY]) != ANATOMY:
-        found.append(f"the headings are {order}, not {ANATOMY}")
+    wanted = RICHER_ANATOMY if name_of(notebook) in scenarios.RICHER else ANATOMY
+    if (order := [h for h in headings if h in wanted]) != wanted:
+        found.append(f"the headings are {order}, not {wanted}")
     return found
 
 

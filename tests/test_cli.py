@@ -70,7 +70,7 @@ def test_demo_prints_every_scenario_and_the_same_each_time():
     assert first.stdout == second.stdout
     assert re.findall(r"^## Scenario (\d)", first.stdout, re.MULTILINE) == list("12345")
     sections = re.split(r"^## Scenario \d: .*$", first.stdout, flags=re.MULTILINE)[1:]
-    for page, section in zip(scenarios.PAGES, sections, strict=True):
+    for page, section in zip(scenarios.PUBLISHED, sections, strict=True):
         said = section.strip().rpartition("\n\n")[0]  # the last paragraph, the card, counts the figures and is none
         wanted = Counter(figure.text for figure in published.figures(page))
         assert {text: n for text, n in wanted.items() if times(text, said) < n} == {}, page

@@ -18,8 +18,8 @@ SOURCES = re.findall(r"^@\w+\{([^,\s]+),", (ROOT / "references.bib").read_text(e
 
 KINDS = {"measured", "derived", "assumed", "recorded", "inferred"}
 WHOLE = {"count", "GPU", "node", "rank", "step", "bit"}  # units of which there is no half
-RATES = {"per week", "per day", "per 1,000 node-days"}
-UNITS = WHOLE | RATES | {"1", "%", "s", "min", "h", "d", "GPU-h"}
+RATES = {"per s", "per week", "per day", "per 1,000 node-days", "per min"}
+UNITS = WHOLE | RATES | {"1", "%", "s", "min", "h", "d", "GPU-h", "TB"}
 NEEDED = {"value", "unit", "kind", "primary", "source", "locator", "band"}
 OPTIONAL = {"low", "high", "note"}
 
@@ -86,7 +86,8 @@ def faults(table, sources=SOURCES):
 def places():
     """Every file in which a use of a fact counts."""
     package = [path for path in (ROOT / "reliability").rglob("*.py") if path.name != "facts.py"]
-    return [*package, *(ROOT / "reliability").glob("published.toml"), *(ROOT / "notebooks").glob("*.ipynb")]
+    inputs = (ROOT / "reliability").glob("scenarios/*.toml")
+    return [*package, *inputs, *(ROOT / "reliability").glob("published.toml"), *(ROOT / "notebooks").glob("*.ipynb")]
 
 
 def uses(name, text):

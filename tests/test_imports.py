@@ -14,7 +14,7 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 FIGURES = {"figures"}
 DOCUMENTS = {"page", "report", "onefile", "cell_links", "mathml"}
-NO_MODELS = {"scenarios", "arguments", "__main__"} | FIGURES | DOCUMENTS
+NO_MODELS = {"scenarios", "arguments", "sources", "__main__"} | FIGURES | DOCUMENTS
 # Every other module is a model: it computes, and knows nothing of the pages.
 OF_PAGES = [f"reliability.{name}" for name in ("scenarios", "figures", "page", "report", "published")]
 

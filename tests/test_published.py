@@ -8,12 +8,12 @@ import pytest
 from reliability import published, scenarios
 
 SEED = Path(__file__).parents[2] / "shared" / "seed" / "figures.toml"
-LEDGER = [figure for page in scenarios.PAGES for figure in published.figures(page)]
+LEDGER = [figure for page in scenarios.PUBLISHED for figure in published.figures(page)]
 
 
 @pytest.fixture(scope="module")
 def results():
-    return {page: run(page, published.inputs(page)) for page in scenarios.PAGES}
+    return {page: run(page, published.inputs(page)) for page in scenarios.PUBLISHED}
 
 
 def run(page, values):
@@ -37,7 +37,7 @@ def test_the_ledger_is_the_publication():
         pytest.skip(f"the publication's list is not beside the project ({SEED.name})")
     document = tomllib.loads(SEED.read_text(encoding="utf-8"))
     chapters = [body for name, body in document.items() if name.startswith("scenario_")]
-    for page, chapter in zip(scenarios.PAGES, chapters, strict=True):
+    for page, chapter in zip(scenarios.PUBLISHED, chapters, strict=True):
         printed = [
             text for key, value in chapter.items() if key not in ("inputs", "unpublished") for text in leaves(value)
         ]
@@ -57,7 +57,7 @@ def test_an_input_is_restated_from_the_parameters_not_from_the_ledger(results):
     assert results["recovery"].texts["phase.stop"] == "0.52"
 
 
-@pytest.mark.parametrize("page", scenarios.PAGES)
+@pytest.mark.parametrize("page", scenarios.PUBLISHED)
 def test_the_card_counts_the_computed_figures_alone(page, results):
     n = published.counts(page)
     card = published.card(page, published.inputs(page), results[page].texts)
@@ -83,7 +83,7 @@ def test_a_figure_that_was_not_published_is_refused(results):
         published.mismatches("sdc", results["sdc"].texts | {"no_such": "1"})
 
 
-@pytest.mark.parametrize("page", scenarios.PAGES)
+@pytest.mark.parametrize("page", scenarios.PUBLISHED)
 def test_under_other_parameters_the_card_steps_aside(page):
     name = {
         "availability": "cold_mttr_min",

@@ -7,7 +7,7 @@ import zipfile
 import pytest
 from clones import ROOT, copy_files, own_files
 
-PAGES = ["availability", "checkpoint", "recovery", "sdc", "straggler"]
+from reliability import scenarios
 
 
 @pytest.fixture(scope="module")
@@ -49,10 +49,11 @@ def test_nothing_else_is_in_it(wheel, expected):
 @pytest.mark.parametrize(
     "name",
     [
-        *(f"notebooks/{page}.ipynb" for page in PAGES),
+        *(f"notebooks/{page}.ipynb" for page in scenarios.PAGES),
         "references.bib",
         "facts.toml",
         "published.toml",
+        "scenarios/inputs.toml",
         "mathml.css",
         "figures/book.mplstyle",
         "report_theme/theme.conf",

@@ -72,7 +72,7 @@ def compute(p):
             ],
             rows,
         ),
-        "reading": f"{texts['reading.cold']}; {texts['reading.standby']}.",
+        "reading": f"In the publication's words, whose nodes are single GPUs: {texts['reading.cold']}; {texts['reading.standby']}.",
     }
     values = {
         "gpu_mtbf_h": gpu_mtbf_h,

@@ -114,7 +114,7 @@ def _sections(p, texts, counts, phases_min):
     week = ", ".join(f"{name} {n}" for name, n in p.recorded_faults.items())
     return {
         "timeline": f"A cold restart takes **{texts['cold_restart_min']} min**: {named}. A warm standby swaps in within "
-        f"{texts['warm_standby_s']} s (published as measured: {texts['warm_standby_range_s']} s). Detection takes {texts['detection.gpu']} s for a GPU, "
+        f"{texts['warm_standby_s']} s (the published range of measurements: {texts['warm_standby_range_s']} s). Detection takes {texts['detection.gpu']} s for a GPU, "
         f"{texts['detection.network']} s for the network and {texts['detection.other']} s for anything else.",
         "week": f"The recorded {p.days:g} {'day has' if p.days == 1 else 'days have'} **{texts['faults']} {'fault' if texts['faults'] == '1' else 'faults'}** ({week}); the model expects {texts['expected_faults']}.",
         "table": table(
