@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from reliability import facts, recovery, sdc, straggler
+from reliability import cascades, commit, facts, mitigation, recovery, sdc, stalls, straggler, tiers, verification
 from reliability.faults import draw_fault_counts, fault_mix
 
 MIX = facts.value("published_mix")
@@ -76,6 +76,53 @@ def weeks(number):
     return number * len(MIX) * 8, work, floor
 
 
+def scenarios(model, exponentials):
+    """Evaluate a model over an array of scenarios, against so many exponentials of the same array."""
+
+    def task(number):
+        mtbf = np.random.default_rng(0).uniform(1e4, 1e6, number)
+
+        def floor():
+            for _ in range(exponentials):
+                np.exp(mtbf)
+
+        return mtbf.nbytes, lambda: model(mtbf), floor
+
+    return task
+
+
+def asynchronous(mtbf):
+    """Checkpoints in the background."""
+    return commit.asynchronous_efficiency(1800.0, 1.0, 500.0, 0.1, 388.2, mtbf)
+
+
+def two_levels(mtbf):
+    """Checkpoints on two levels, four in five failures within reach of the near one."""
+    return tiers.two_level_efficiency(1800.0, 8, [15.0, 300.0], [15.0, 300.0], [0.8 / mtbf, 0.2 / mtbf])
+
+
+def cascading(mtbf):
+    """The rate of interruptions where failures set off others."""
+    return cascades.interruption_rate(1 / mtbf, 0.5, 3600.0, outage=600.0)
+
+
+def verified(mtbf):
+    """Checkpoints verified before they are written, failures and silent corruption together."""
+    return verification.pattern_efficiency(1800.0, 240.0, 30.0, 388.2, 100 * mtbf, mtbf)
+
+
+def rebalanced(mtbf):
+    """Work shared out anew around a slow rank."""
+    return mitigation.rebalanced_drag(32, mtbf / 1e6, 32)
+
+
+def drawn_recoveries(number):
+    """Recoveries that faults start over, against drawing as many exponentials."""
+    rng = np.random.default_rng(0)
+    return number * 8, lambda: stalls.draw_recoveries(rng, 400.0, 28440.0, number), lambda: rng.exponential(size=number)
+
+
+THOUSANDS = (10_000, 100_000, 1_000_000)
 TASKS = [
     ("fingerprint of N x 4,096 float64", "a plain read of the same memory", fingerprint, (256, 1024, 4096), 1024),
     (
@@ -92,6 +139,42 @@ TASKS = [
         (10_000, 100_000, 1_000_000),
         1_000_000,
     ),
+    (
+        "background checkpoints, N scenarios",
+        "two exponentials of the array",
+        scenarios(asynchronous, 2),
+        THOUSANDS,
+        1_000_000,
+    ),
+    (
+        "two levels of checkpoints, N scenarios",
+        "eight exponentials of the array",
+        scenarios(two_levels, 8),
+        THOUSANDS,
+        1_000_000,
+    ),
+    (
+        "cascades, N scenarios",
+        "48 exponentials of the array",
+        scenarios(cascading, 48),
+        (1000, 10_000, 100_000),
+        100_000,
+    ),
+    (
+        "verified checkpoints, N scenarios",
+        "three exponentials of the array",
+        scenarios(verified, 3),
+        THOUSANDS,
+        1_000_000,
+    ),
+    (
+        "rebalancing of work, N scenarios",
+        "one exponential of the array",
+        scenarios(rebalanced, 1),
+        THOUSANDS,
+        1_000_000,
+    ),
+    ("N recoveries that faults start over", "drawing as many exponentials", drawn_recoveries, THOUSANDS, 1_000_000),
 ]
 
 
@@ -129,11 +212,11 @@ def imports(repeat):
     """Time imports beyond the start of the interpreter, against importing numpy."""
     start = import_seconds("pass", repeat)
     numpy_s = import_seconds("import numpy", repeat) - start
-    modules = "availability, checkpoint, faults, facts, guards, published, rates, recovery, sdc, straggler"
+    modules = "availability, checkpoint, detector, faults, facts, guards, intervals, jitter, published, rates, recovery, sdc, straggler"
     rows = []
     for name, statement in (
         ("import reliability", "import reliability"),
-        ("all its models", f"from reliability import {modules}"),
+        ("the five pages' models", f"from reliability import {modules}"),
     ):
         seconds = max(0.0, import_seconds(statement, repeat) - start)
         rows.append({"what": name, "seconds": seconds, "floor_seconds": numpy_s, "ratio": seconds / numpy_s})

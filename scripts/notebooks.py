@@ -77,6 +77,8 @@ def execute(notebook, folder):
         folded = {name for tag in cell.metadata.get("tags", []) for name in FOLDED.get(tag, ())}
         if folded:
             cell.metadata["jupyter"] = dict.fromkeys(sorted(folded), True)
+            if "outputs_hidden" in folded:
+                cell.metadata["collapsed"] = True  # JupyterLab writes both
     return notebook
 
 
