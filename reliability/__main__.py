@@ -6,7 +6,7 @@ import signal
 import sys
 
 from reliability import __version__
-from reliability.scenarios import PAGES
+from reliability.scenarios import PAGES, PUBLISHED
 
 EXTRA = "pip install 'training-reliability[run]'"
 EPILOG = """\
@@ -51,7 +51,7 @@ def parser():
         help="print the five scenarios with every published figure, as Markdown",
         description="Print the five scenarios with every published figure, as Markdown.",
     )
-    numbers = range(1, len(PAGES) + 1)
+    numbers = range(1, len(PUBLISHED) + 1)
     demo.add_argument("--scenario", type=int, choices=numbers, metavar="N", help="only scenario N, 1 to 5")
     return top
 
