@@ -166,7 +166,7 @@ OTHER = {
         "risk": "0.02",
         "persistent": "0.3",
         "mix": "HBM=0.2,SRAM=0.1,compute=0.5,network=0.1,host=0.1",
-        "guard_threshold": "6",
+        "guard_threshold": "1.0001",
         "float_format": "float32",
         "sums_per_alarm": "1e18",
         "matrix": "64",
