@@ -37,6 +37,8 @@ def multiply(a, b, rounded=False):
     that depends on the processor. The tolerances of :func:`check_product` hold for any order.
     """
     a, b = _operands(a, b)
+    if not isinstance(rounded, (bool, np.bool_)):
+        raise ValueError(f"rounded = {rounded!r}: must be True or False")
     with np.errstate(all="ignore"):
         left, right = a.astype(ACCUMULATOR).T, b.astype(ACCUMULATOR)
         product = np.zeros((left.shape[1], right.shape[1]), dtype=ACCUMULATOR)
@@ -137,7 +139,7 @@ def check_product(a, b, product, factor=None):
     (1, 0)
     """
     a, b = _operands(a, b)
-    array = np.asarray(product)
+    array = _matrix("product", product)
     if array.shape != (len(a), b.shape[1]) or array.dtype not in (a.dtype, ACCUMULATOR):
         raise ValueError(
             f"product is {array.dtype} {array.shape}: must be float32 or {a.dtype}, and {(len(a), b.shape[1])}"
@@ -222,7 +224,7 @@ def checksum_cost(rows, inner, columns):
 
 def _operands(a, b):
     """Two matrices of one format that go together."""
-    a, b = np.asarray(a), np.asarray(b)
+    a, b = _matrix("a", a), _matrix("b", b)
     for name, value in (("a", a), ("b", b)):
         if value.dtype.name not in FORMATS:
             raise ValueError(f"{name} has dtype {value.dtype}: must be one of {', '.join(FORMATS)}")
@@ -233,6 +235,13 @@ def _operands(a, b):
             f"a is {a.dtype} {a.shape} and b is {b.dtype} {b.shape}: must be [m, k] and [k, n] of one format"
         )
     return a, b
+
+
+def _matrix(name, rows):
+    try:
+        return np.asarray(rows)
+    except ValueError:
+        raise ValueError(f"{name} = {rows!r}: must have rows of one length") from None
 
 
 def _tolerance(a, b, c, factor, output):

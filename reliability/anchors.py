@@ -98,13 +98,14 @@ def rounding(value, decimals):
 
 
 def table(anchors):
-    """Lay out anchors as a Markdown table, each checked."""
+    """Lay out anchors as a Markdown table, each checked; the reason stands in italics behind the case."""
     rows = []
     for anchor in map(check, anchors):
         computed = "" if anchor.computed is None else f"{anchor.computed:{anchor.digits}}"
         published = anchor.published + ("" if anchor.primary else " *")
-        rows.append([anchor.what, published, computed, anchor.status, anchor.reason])
-    return text.table(["case", "published", "here", "status", "why"], rows, align="lrrll")
+        case = f"{anchor.what}: *{anchor.reason.rstrip('.')}*" if anchor.reason else anchor.what
+        rows.append([case, published, computed, anchor.status])
+    return text.table(["case", "published", "here", "status"], rows, align="lrrl")
 
 
 def summary(anchors):

@@ -97,10 +97,10 @@ def attribute(compute, transfer, threshold, least=0.0):
 
     Notes
     -----
-    The peers of a worker are the same stage of the other replicas, since stages differ by design; so are
+    The peers of a worker are the same stage of all replicas, since stages differ by design; so are
     those of a link. A stage is compared with the other stages by the median of its workers: it is slow in
     every replica, so that no rank of it is to blame, but the way in which the model was cut. The median
-    wants at least three replicas, and fewer than half of them slow.
+    wants at least three replicas, and fewer than half of them slow; of the other stages there may be only one.
 
     Examples
     --------
@@ -120,11 +120,12 @@ def attribute(compute, transfer, threshold, least=0.0):
     compared = [
         ("rank", "compute", compute, stages),
         ("link", "communication", transfer, np.median(transfer, axis=0)),
-        ("stage", "compute", stages, np.median(stages)),
+        ("stage", "compute", stages, np.array([np.median(np.delete(stages, i)) for i in range(stages.size)])),
     ]
     found = []
     for kind, what, own, peers in compared:
-        ratio, excess = own / peers, own - peers
+        with np.errstate(over="ignore"):
+            ratio, excess = own / peers, own - peers
         for place in np.argwhere((ratio > 1 + threshold) & (excess >= least)):
             where = tuple(int(i) for i in place)
             found.append(Finding(kind, what, where, float(ratio[where]), float(excess[where])))

@@ -9,6 +9,8 @@ import numpy as np
 
 from reliability import checks
 
+MOST_DRAWN = 1e9  # bursts of one draw
+
 
 def blast_radii(shares, sizes):
     """Check a split of the node failures over blast radii; return it as two arrays.
@@ -188,6 +190,8 @@ def draw_bursts(rng, rates, sizes, horizon):
     if rates.ndim != 1 or rates.shape != sizes.shape:
         raise ValueError(f"rates {rates.shape}, sizes {sizes.shape}: must be two lists of one length")
     horizon = checks.scalar("horizon", checks.positive("horizon", horizon))
+    if not rates.sum() < MOST_DRAWN / horizon:
+        raise ValueError(f"rates = {rates.tolist()}: within the horizon = {horizon:g} there are too many to draw")
     counts = rng.poisson(rates * horizon)
     times, sizes = rng.uniform(0.0, horizon, counts.sum()), np.repeat(sizes, counts)
     order = np.argsort(times, kind="stable")

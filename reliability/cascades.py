@@ -9,6 +9,7 @@ import numpy as np
 
 from reliability import checks
 
+MOST_DRAWN = 1e9  # failures of one draw
 WARM_UP = 30  # relaxation times before the period: what is missing at its start is e^-30
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
 
@@ -44,12 +45,13 @@ def _aftershock_integral(y, branching):
     Near n = 1 it has a peak at 0 of the form n / (1 - n + n^2 y / 2), which is integrated by hand; a Gauss rule
     takes what is left.
     """
-    points = y[..., None] * (_NODES + 1) / 2
-    n = branching[..., None]
-    rest = _aftershock(points, n) - n / (1 - n + n * n * points / 2)
+    n, rest = branching, np.zeros(np.shape(y))
+    for node, weight in zip((_NODES + 1) / 2, _WEIGHTS, strict=True):  # one at a time: no array of all nodes at once
+        point = y * node
+        rest += weight * (_aftershock(point, n) - n / (1 - n + n * n * point / 2))
     with np.errstate(invalid="ignore", divide="ignore"):
-        peak = 2 / branching * np.log1p(branching**2 * y / (2 * (1 - branching)))
-    return np.where(branching > 0, peak, 0.0) + (rest @ _WEIGHTS) * y / 2
+        peak = 2 / n * np.log1p(n**2 * y / (2 * (1 - n)))
+    return np.where(n > 0, peak, 0.0) + rest * y / 2
 
 
 def share_up(rate, branching, delay, outage):
@@ -175,7 +177,10 @@ def draw_cascades(rng, rate, branching, delay, horizon):
     delay = checks.scalar("delay", checks.positive("delay", delay))
     horizon = checks.scalar("horizon", checks.positive("horizon", horizon))
     before = WARM_UP * delay / (1 - branching) if branching else 0.0
-    count = rng.poisson(rate * (1 - branching) * (before + horizon))
+    expected = rate * (1 - branching) * (before + horizon)
+    if not expected < MOST_DRAWN:
+        raise ValueError(f"rate = {rate:g}: with this horizon and delay it gives {expected:.3g} failures to draw")
+    count = rng.poisson(expected)
     generation = rng.uniform(-before, horizon, count)
     families = [generation]
     while branching and generation.size:

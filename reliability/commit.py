@@ -175,8 +175,9 @@ def torn_share(interval, write, mtbf):
     checks.broadcast(interval=interval, write=write, mtbf=mtbf)
     with np.errstate(over="ignore", under="ignore"):
         whole = interval + write
-        share = write / whole * exprel(-write / mtbf) / exprel(-whole / mtbf) * np.exp(-interval / mtbf)
-    return checks.plain(np.where(np.isnan(share), 0.0, share))
+        # The chance to fail in a stretch over its length; a float holds neither beyond 1e300 mean times.
+        torn, failed = (exprel(-np.minimum(stretch / mtbf, 1e300)) for stretch in (write, whole))
+        return checks.plain(write / whole * (torn / failed) * np.exp(-interval / mtbf))
 
 
 def in_place_share(write, mtbf, intervals):
@@ -215,5 +216,6 @@ def in_place_share(write, mtbf, intervals):
     checks.broadcast(write=write, mtbf=mtbf, intervals=intervals)
     with np.errstate(over="ignore"):
         once = np.minimum(write / mtbf, 1e300)
-        # Divided by e^(nx): exponentials of negative numbers do not overflow.
-        return checks.plain(np.exp(-(intervals - 1) * once) * exprel(-once) / exprel(-intervals * once))
+        # Divided by e^(nx): exponentials of negative numbers do not overflow. n times 1 / (nx) is 1 / x.
+        whole = np.minimum(intervals * once, 1e300)
+        return checks.plain(np.exp(-(intervals - 1) * once) * exprel(-once) / exprel(-whole))

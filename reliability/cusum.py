@@ -12,9 +12,10 @@ from reliability import checks
 from reliability.sequential import absorbing_chain
 
 OVERSHOOT = 1.166  # expected overshoot of a normal walk at both ends (Siegmund 1985)
-FARTHEST = 60.0  # limits beyond it are left to Siegmund's approximation
+FARTHEST = 60.0  # limits beyond it are left to an approximation
+MOST_LIMIT = 200  # where there is none: the chains grow with the limit
 NEVER = 1e-60  # a rarer move is left out: another way is likelier, and such numbers slow a processor down
-GRID = 257  # states of the grid on which cut scores are followed; more where the limit is far
+GRID, MOST_STATES = 257, 1000  # of the grid on which cut scores are followed; more where the limit is far
 
 
 def statistic(scores, reference):
@@ -76,13 +77,12 @@ def siegmund_rounds(shift, reference, limit):
     reference = checks.non_negative("reference", reference)
     limit = checks.non_negative("limit", limit)
     checks.broadcast(shift=shift, reference=reference, limit=limit)
-    b = limit + OVERSHOOT
-    x = 2 * (shift - reference) * b
-    near = np.abs(x) < 1e-4  # there the series, or the difference would cancel
-    safe = np.where(near, 1.0, x)
-    with np.errstate(over="ignore"):
-        ratio = np.where(near, 0.5 - x / 6, (np.expm1(-safe) + safe) / safe**2)
-    return checks.plain(2 * b**2 * ratio)
+    b, drift = limit + OVERSHOOT, shift - reference
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        x = 2 * drift * b
+        # Near 0 the series, or the difference would cancel.
+        rounds = np.where(np.abs(x) < 1e-4, b * b * (1 - x / 3), b / drift * (1 + np.expm1(-x) / x))
+        return checks.plain(np.where(x < -1400, np.inf, rounds))
 
 
 def cusum_rounds(shift, reference, limit, cut=None, outliers=0.0):
@@ -108,9 +108,10 @@ def cusum_rounds(shift, reference, limit, cut=None, outliers=0.0):
     Notes
     -----
     Normal scores of deviation 1. The integral is taken at Gauss-Legendre nodes, and the chain so made solved
-    without a subtraction. Beyond a limit of 60 it is Siegmund's approximation instead, which is close there.
-    Cut scores are followed on a grid, which is good to a percent or so, but not where a few scores at the cut
-    just fill the limit.
+    without a subtraction. Beyond a limit of 60 it is Siegmund's approximation instead, which is within a percent
+    there, and for a drift of 1 and more the mean number of rounds that a walk of that drift spends below the
+    limit, less those below 0 and after it. Cut scores are followed on a grid, which is good to a percent or so, but
+    not where a few scores at the cut just fill the limit; their limit is at most 200.
 
     Examples
     --------
@@ -126,7 +127,7 @@ def cusum_before_end(shift, reference, limit, phase, cut=None, outliers=0.0):
     Parameters
     ----------
     shift, reference, limit, cut, outliers
-        As in :func:`cusum_rounds`.
+        As in :func:`cusum_rounds`, with a limit of at most 200.
     phase : float, >= 1
         Mean rounds of the phase, which ends after any of them with the same chance.
 
@@ -171,8 +172,10 @@ def cusum_limit(rounds, reference):
         def excess(limit):
             return np.log(cusum_rounds(0.0, kappa, limit)) - np.log(wanted)
 
-        # No run is shorter on average than exp(2 kappa h) (Lorden 1971).
-        return 0.0 if excess(0.0) >= 0 else brentq(excess, 0.0, np.log(wanted) / (2 * kappa), xtol=1e-7, rtol=1e-10)
+        # No run is shorter on average than exp(2 kappa h) (Lorden 1971), nor than h^2, that of a reference of 0.
+        with np.errstate(over="ignore"):
+            most = min(np.log(wanted) / (2 * kappa), np.sqrt(wanted))
+        return 0.0 if excess(0.0) >= 0 else brentq(excess, 0.0, most, xtol=1e-7, rtol=1e-10)
 
     pairs = np.broadcast(rounds, reference)
     return checks.plain(np.array([one(*pair) for pair in pairs]).reshape(pairs.shape))
@@ -190,10 +193,16 @@ def _each(shift, reference, limit, cut, outliers, end):
         if cut <= np.max(reference):
             raise ValueError(f"cut = {cut:g}: must be above reference = {np.max(reference):g}, or nothing ever adds up")
 
+    plain = cut is None and end == 0
+    if not plain and limit.max() > MOST_LIMIT:
+        raise ValueError(
+            f"limit = {limit.max():g}: must be at most {MOST_LIMIT} where scores are cut or the phase ends"
+        )
+
     def one(mu, kappa, h):
-        if cut is None and h > FARTHEST and end == 0:
-            alone = siegmund_rounds(mu, kappa, h)
-            return 1 / (1 / alone + outliers), np.nan
+        if plain and h > FARTHEST:
+            alone = siegmund_rounds(mu, kappa, h) if mu - kappa < 1 else _rounds_below(mu - kappa, h)
+            return (1 / (1 / alone + outliers) if outliers else alone), np.nan
         chain = _at_nodes(mu - kappa, h, outliers) if cut is None else _on_grid(mu, kappa, h, cut, outliers)
         return absorbing_chain(*chain, end=end)
 
@@ -202,13 +211,30 @@ def _each(shift, reference, limit, cut, outliers, end):
     return checks.plain(results[..., 0]), checks.plain(results[..., 1])
 
 
+def _rounds_below(drift, h):
+    """Mean rounds to an alarm far away: those of a free walk up to the limit, less what it spends beyond either end."""
+    from scipy.special import ndtr
+
+    middle = h / drift  # about so many rounds
+    n = np.arange(1, 200)
+    with np.errstate(over="ignore", under="ignore"):
+        root = drift * np.sqrt(n)
+        # Of Spitzer: the mean depth of the walk below its start, and below its end once it is over.
+        outside = 2 * ((np.exp(-(root**2) / 2) / np.sqrt(2 * np.pi) - root * ndtr(-root)) / np.sqrt(n)).sum()
+        if middle >= 1e6:
+            return float(middle + (1 / drift + drift) / (2 * drift) - outside / drift)
+        first = max(1, int(middle - 12 * np.sqrt(middle)))
+        n = np.arange(first, int(middle + 12 * np.sqrt(middle)) + 12)
+        return float(max(1.0, first + ndtr((h - n * drift) / np.sqrt(n)).sum() - outside / drift))
+
+
 def _at_nodes(drift, h, outliers):
     """The chain on 0 and on Gauss-Legendre nodes of (0, h)."""
     from scipy.special import ndtr
 
     x, weight = _legendre(24 + 16 * int(h / 4))
     x, weight = np.append(0.0, h * (x + 1) / 2), np.append(0.0, h * weight / 2)
-    with np.errstate(under="ignore"):
+    with np.errstate(under="ignore", over="ignore"):
         within = weight * np.exp(-((x - x[:, None] - drift) ** 2) / 2) / np.sqrt(2 * np.pi)
         within[within < NEVER] = 0.0
         within[:, 0] = ndtr(-x - drift)
@@ -227,7 +253,7 @@ def _on_grid(mu, kappa, h, cut, outliers):
     """The chain on a grid of the statistic, where scores above `cut` count as it."""
     from scipy.special import ndtr
 
-    states = max(GRID, int(12 * h))
+    states = int(np.clip(12 * h, GRID, MOST_STATES))
     width = h / (states - 0.5)
     x = width * np.arange(states)
     edges = np.append(-np.inf, x + width / 2)  # of the states; the last edge is h

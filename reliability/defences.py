@@ -37,7 +37,9 @@ def seen_share(seen, matters, running):
     0.75
     """
     matters = np.asarray(matters)
-    if not isinstance(seen, Mapping) or not isinstance(running, Mapping) or not set(running) <= set(seen):
+    if not isinstance(seen, Mapping):
+        raise ValueError(f"seen = {seen!r}: must map each defence to what it saw")
+    if not isinstance(running, Mapping) or not set(running) <= set(seen):
         raise ValueError(f"running = {running!r}: must map some of {', '.join(map(str, seen))} to shares")
     if matters.ndim != 1 or matters.dtype != bool or any(np.shape(s) != matters.shape for s in seen.values()):
         raise ValueError(
@@ -76,7 +78,8 @@ def per_week(rate, gpus, share=1.0):
         checks.probability("share", share),
     )
     checks.broadcast(rate=rate, gpus=gpus, share=share)
-    return checks.plain(HOURS_PER_WEEK * rate * gpus * share)
+    with np.errstate(over="ignore", under="ignore"):
+        return checks.plain(HOURS_PER_WEEK * rate * share * gpus)
 
 
 def passes_to_trust(shows, risk):
@@ -108,4 +111,7 @@ def passes_to_trust(shows, risk):
     with np.errstate(divide="ignore"):
         tests = np.log(risk) / np.log1p(-shows)
     # A hair less, so that rounding does not add a test where the quotient is whole.
-    return checks.plain(np.maximum(np.ceil(tests * (1 - 1e-12)), 1).astype(np.int64))
+    tests = np.maximum(np.ceil(tests * (1 - 1e-12)), 1)
+    if tests.max() > checks.LARGEST:
+        raise ValueError(f"shows = {shows.min():g}: so rarely does a test fail that more than 2^53 of them are needed")
+    return checks.plain(tests.astype(np.int64))

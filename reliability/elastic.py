@@ -106,11 +106,16 @@ def mean_throughput(away, nodes_per_replica, replicas, batch=None):
     away = checks.non_negative("away", away)
     nodes_per_replica = checks.whole("nodes_per_replica", nodes_per_replica, low=1)
     checks.broadcast(away=away, nodes_per_replica=nodes_per_replica)
+    return checks.plain(np.minimum(_mean_of_steps(pdtr, away, nodes_per_replica, replicas, batch), 1.0))
+
+
+def _mean_of_steps(tail, away, nodes_per_replica, replicas, batch):
+    """Mean over the legal sizes of a tail of the nodes away: pdtr for the speed that is kept, pdtrc for that lost."""
     legal = legal_sizes(replicas, batch)
     spare = nodes_per_replica[..., None] * (replicas - legal).astype(float)
-    # pdtr of a mean of 0 is NaN for some k; the smallest mean gives its limit.
+    # Of a mean of 0 both are NaN for some k; the smallest mean gives the limit.
     mean = np.maximum(away, np.finfo(float).tiny)[..., None]
-    return checks.plain(pdtr(spare, mean) @ (np.diff(legal, prepend=0) / legal[-1]))
+    return tail(spare, mean) @ (np.diff(legal, prepend=0) / legal[-1])
 
 
 def away_at_throughput(level, nodes_per_replica, replicas, batch=None):
@@ -134,20 +139,32 @@ def away_at_throughput(level, nodes_per_replica, replicas, batch=None):
     0.6931
     """
     from scipy.optimize.elementwise import find_root
+    from scipy.special import pdtr, pdtrc
 
     level = checks.probability("level", checks.positive("level", level))
-    nodes_per_replica = checks.count("nodes_per_replica", nodes_per_replica)
+    nodes_per_replica = np.asarray(checks.count("nodes_per_replica", nodes_per_replica))
     replicas = checks.count("replicas", replicas)
-    inner = np.minimum(level, 1 - 1e-12)
+    # A chance of 1e-17 that any is away: nothing is lost. Ten times all nodes and a thousand more: nothing is left.
+    ends = np.log(1e-17), np.log(10.0 * nodes_per_replica * replicas + 1000.0)
 
-    def above(log_away, level):
-        return mean_throughput(np.exp(log_away), nodes_per_replica, replicas, batch) - level
+    def solve(tail, target):
+        def off(log_away, target):
+            return _mean_of_steps(tail, np.exp(log_away), nodes_per_replica, replicas, batch) - target
 
-    # Ten times all nodes and a thousand more: nothing is left. A chance of 1e-13 that any is away: nothing is lost.
-    highest = np.full(np.shape(inner), np.log(10.0 * nodes_per_replica * replicas + 1000.0))
-    lowest = np.full(np.shape(inner), np.log(1e-13))
-    root = find_root(above, (lowest, highest), args=(inner,)).x
-    return checks.plain(np.where(level < 1, np.exp(root), 0.0))
+        # Between neighbours of a coarse grid, where there are many: few steps are left to each.
+        grid = np.linspace(*ends, int(np.clip(target.size // 8, 2, 1024)))
+        known = _mean_of_steps(tail, np.exp(grid), nodes_per_replica, replicas, batch)
+        order = slice(None) if tail is pdtrc else slice(None, None, -1)
+        place = np.clip(np.searchsorted(known[order], target), 1, grid.size - 1)
+        low, high = np.sort([grid[order][place - 1], grid[order][place]], axis=0)
+        return np.exp(find_root(off, (low, high), args=(target,), tolerances={"xatol": 1e-14}).x)
+
+    # Of what is lost where that is the lesser, so that a level just below 1 keeps its digits.
+    away = np.zeros(level.shape)
+    for tail, where, target in ((pdtrc, (level >= 0.5) & (level < 1), 1 - level), (pdtr, level < 0.5, level)):
+        if where.any():
+            away[where] = solve(tail, target[where])
+    return checks.plain(away)
 
 
 def break_even_away(saved, slowdown):

@@ -129,7 +129,7 @@ def draw_step(rng, width, batch, replicas, float_format="bfloat16"):
     width, batch, replicas = (
         checks.count(n, v, low) for n, v, low in (("width", width, 2), ("batch", batch, 2), ("replicas", replicas, 3))
     )
-    if float_format not in abft.FORMATS:
+    if not isinstance(float_format, str) or float_format not in abft.FORMATS:
         raise ValueError(f"float_format = {float_format!r}: must be one of {', '.join(abft.FORMATS)}")
     batches = rng.standard_normal((replicas, batch, width)).astype(dtype_of(float_format))
     weights = [rng.standard_normal((width, width)) * np.sqrt(2 / width) for _ in range(4)]
@@ -165,7 +165,9 @@ def inject(rng, step, place, flips, threshold, factor):
     replica's gradient once more, on a unit that is sound, from what that replica had in its memory.
     """
     checks.generator(rng)
-    if place not in PLACES:
+    if not isinstance(step, TrainingStep):
+        raise ValueError(f"step = {step!r}: must be a TrainingStep, such as draw_step returns")
+    if not isinstance(place, str) or place not in PLACES:
         raise ValueError(f"place = {place!r}: must be one of {', '.join(PLACES)}")
     flips, threshold = (
         checks.count("flips", flips),

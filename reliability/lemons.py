@@ -7,6 +7,8 @@ import numpy as np
 
 from reliability import checks
 
+LARGEST = np.finfo(float).max
+
 
 def lemon_rates(rate, share, factor):
     r"""Rates of a good node and of a lemon, from the mean rate of all nodes.
@@ -38,7 +40,8 @@ def lemon_rates(rate, share, factor):
     )
     checks.broadcast(rate=rate, share=share, factor=factor)
     good = rate / (1 - share + share * factor)
-    return checks.plain(good), checks.plain(factor * good)
+    with np.errstate(over="ignore"):
+        return checks.plain(good), checks.plain(factor * good)
 
 
 def failures_by_lemons(share, factor):
@@ -89,7 +92,9 @@ def chance_of_lemon(failures, exposure, rate, share, factor):
     share, factor = np.asarray(share, dtype=float), np.asarray(factor, dtype=float)
     checks.broadcast(failures=failures, exposure=exposure, rate=good)
     with np.errstate(divide="ignore", over="ignore", under="ignore"):
-        log_odds = np.log(share) - np.log1p(-share) + failures * np.log(factor) - (lemon - good) * exposure
+        # Finite, however long the exposure: with a share of 0 or 1 no infinity may meet its opposite.
+        quiet = np.minimum((np.minimum(lemon, LARGEST) - good) * exposure, LARGEST)
+        log_odds = np.log(share) - np.log1p(-share) + (failures * np.log(factor) - quiet)
         return checks.plain(1 / (1 + np.exp(-log_odds)))
 
 
@@ -119,5 +124,17 @@ def failures_to_retire(level, exposure, rate, share, factor):
         raise ValueError(f"factor = {checks.plain(factor)}: must be above 1, or nothing tells a lemon from a good node")
     good, lemon = (np.asarray(r) for r in lemon_rates(rate, share, factor))
     checks.broadcast(level=level, exposure=exposure, rate=good)
-    needed = np.log(level) - np.log1p(-level) - np.log(share) + np.log1p(-share) + (lemon - good) * exposure
-    return checks.plain(np.maximum(np.ceil(needed / np.log(factor) - 1e-9), 0).astype(np.int64))
+    with np.errstate(over="ignore"):
+        needed = (
+            np.log(level)
+            - np.log1p(-level)
+            - np.log(share)
+            + np.log1p(-share)
+            + (np.minimum(lemon, LARGEST) - good) * exposure
+        )
+        failures = np.maximum(np.ceil(needed / np.log(factor) - 1e-9), 0)
+    if failures.max() > checks.LARGEST:
+        raise ValueError(
+            f"exposure = {exposure.max():g}: within it a good node fails more often than the 2^53 times that can be counted"
+        )
+    return checks.plain(failures.astype(np.int64))

@@ -5,11 +5,12 @@ process: in the long run one per mean life, whatever the distribution.
 """
 
 import numpy as np
-from scipy.special import gamma, ndtr
+from scipy.special import gamma, ndtr, zeta
 
 from reliability import checks
 
-LONG_RUN = 60  # mean lives after which the failures of any node come at their long-run rate
+LONG_RUN = 60  # mean lives after which failures come at their long-run rate, unless they still come faster
+MOST_LIVES = 10**5  # of one node, drawn one after the other
 SMALLEST_SHAPE = 0.05  # below it the gamma function leaves the range in which a mean life means anything
 
 
@@ -55,8 +56,11 @@ def weibull_hazard(age, mean, shape):
     age = checks.positive("age", age)
     scale, shape = np.asarray(weibull_scale(mean, shape)), np.asarray(shape, dtype=float)
     checks.broadcast(age=age, scale=scale)
-    with np.errstate(over="ignore", under="ignore"):
-        return checks.plain(shape / scale * (age / scale) ** (shape - 1))
+    with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
+        hazard = shape / scale * (age / scale) ** (shape - 1)
+        # Where a factor leaves the range of floats the product need not.
+        logs = np.log(shape) - np.log(scale) + (shape - 1) * (np.log(age) - np.log(scale))
+        return checks.plain(np.where((hazard > 0) & (hazard < np.inf), hazard, np.exp(logs)))
 
 
 def weibull_cv(shape):
@@ -74,7 +78,12 @@ def weibull_cv(shape):
     (1.0, 1.462)
     """
     shape = checks.at_least("shape", shape, SMALLEST_SHAPE)
-    return checks.plain(np.sqrt(gamma(1 + 2 / shape) / gamma(1 + 1 / shape) ** 2 - 1))
+    steep = shape > 1000
+    ratio = gamma(1 + 2 / shape) / gamma(1 + 1 / shape) ** 2 - 1
+    # ln G(1 + 2x) - 2 ln G(1 + x) = zeta(2) x^2 - 2 zeta(3) x^3 + 7/2 zeta(4) x^4 - ...: the difference would cancel.
+    x = np.where(steep, 1 / shape, 0.0)
+    series = x * np.sqrt(np.maximum(0.0, zeta(2) - 2 * zeta(3) * x + 3.5 * zeta(4) * x**2 - 6 * zeta(5) * x**3))
+    return checks.plain(np.sqrt(np.where(steep, np.expm1(series**2), np.where(steep, 1.0, ratio))))
 
 
 def weibull_cdf(age, mean, shape):
@@ -110,9 +119,12 @@ def lognormal_cdf(age, mean, cv):
     """
     age, mean, cv = checks.non_negative("age", age), checks.positive("mean", mean), checks.positive("cv", cv)
     checks.broadcast(age=age, mean=mean, cv=cv)
-    spread = np.sqrt(np.log1p(cv * cv))
-    with np.errstate(divide="ignore"):
-        return checks.plain(ndtr((np.log(age / mean) + spread**2 / 2) / spread))
+    spread = _spread(cv)
+    with np.errstate(divide="ignore", over="ignore", under="ignore"):
+        relative = age / mean
+        inside = (relative > 0) & (relative < np.inf)
+        logs = np.where(inside, np.log(np.where(inside, relative, 1.0)), np.log(age) - np.log(mean))
+        return checks.plain(ndtr(logs / spread + spread / 2))
 
 
 def draw_weibull(rng, mean, shape, size):
@@ -139,8 +151,16 @@ def draw_lognormal(rng, mean, cv, size):
     size : int, >= 0
     """
     mean = checks.scalar("mean", checks.positive("mean", mean))
-    spread = np.sqrt(np.log1p(checks.scalar("cv", checks.positive("cv", cv)) ** 2))
+    spread = _spread(checks.scalar("cv", checks.positive("cv", cv)))
     return mean * checks.generator(rng).lognormal(-(spread**2) / 2, spread, checks.count("size", size, low=0))
+
+
+def _spread(cv):
+    """Deviation of the logarithm of a lognormal life; a cv whose square leaves the range of floats is no matter."""
+    cv = np.asarray(cv, dtype=float)
+    with np.errstate(over="ignore", under="ignore"):
+        exact = np.sqrt(np.log1p(cv * cv))
+    return np.where(cv < 1e-8, cv, np.where(cv > 1e8, np.sqrt(2 * np.log(np.maximum(cv, 1.0))), exact))
 
 
 def draw_renewals(draw, nodes, horizon):
@@ -152,6 +172,7 @@ def draw_renewals(draw, nodes, horizon):
         Returns so many lives, such as ``lambda n: draw_weibull(rng, 1000.0, 0.7, n)``.
     nodes : int, >= 1
     horizon : float, > 0
+        At most a hundred thousand lives long.
 
     Returns
     -------
@@ -159,9 +180,12 @@ def draw_renewals(draw, nodes, horizon):
         Times within [0, horizon).
     """
     horizon = checks.scalar("horizon", checks.positive("horizon", horizon))
+    _function("draw", draw)
     ends = checks.non_negative("draw", draw(checks.count("nodes", nodes)))
     failures = []
     while (ends := ends[ends < horizon]).size:
+        if len(failures) == MOST_LIVES:
+            raise ValueError(f"horizon = {horizon:g}: some node has more than {MOST_LIVES} lives in it")
         failures.append(ends)
         ends = ends + checks.non_negative("draw", draw(ends.size))
     return np.sort(np.concatenate(failures)) if failures else np.empty(0)
@@ -178,8 +202,8 @@ def renewal_function(cdf, horizon, steps=400):
         Distribution function F of a life.
     horizon : float, > 0
     steps : int, >= 1
-        Steps of the grid. The rule takes F at the middle of each, so that a hazard which is infinite at
-        age 0 does no harm; its error falls with the square of the step for a smooth F.
+        Steps of the grid. The rule takes the mean of F over each, so that a hazard which is infinite at
+        age 0 does no harm, nor a step much longer than a life; its error falls with the square of the step.
 
     Returns
     -------
@@ -194,12 +218,34 @@ def renewal_function(cdf, horizon, steps=400):
     horizon = checks.scalar("horizon", checks.positive("horizon", horizon))
     steps = checks.count("steps", steps)
     ages = np.linspace(0.0, horizon, steps + 1)
-    whole, middle = checks.probability("cdf", cdf(ages)), checks.probability("cdf", cdf(ages[1:] - horizon / steps / 2))
-    failures = np.zeros(steps + 1)
+    whole, means = checks.probability("cdf", _function("cdf", cdf)(ages)), _step_means(cdf, ages)
+    if means[0] > 1 - 1e-9:
+        raise ValueError(f"horizon = {horizon:g}: its {steps} steps are too long, a life hardly ever outlasts one")
+    failures, grown = np.zeros(steps + 1), np.zeros(steps)
     for i in range(1, steps + 1):
-        grown = middle[1:i][::-1] @ np.diff(failures[:i])
-        failures[i] = (whole[i] + grown - middle[0] * failures[i - 1]) / (1 - middle[0])
+        later = means[1:i][::-1] @ grown[: i - 1]
+        failures[i] = (whole[i] + later - means[0] * failures[i - 1]) / (1 - means[0])
+        grown[i - 1] = failures[i] - failures[i - 1]
     return ages, failures
+
+
+def _step_means(cdf, ages):
+    """Mean of a distribution function over each step of a grid of ages."""
+    step = ages[1] - ages[0]
+    inner, weights = np.polynomial.legendre.leggauss(6)
+    means = checks.probability("cdf", cdf((ages[:-1, None] + step * (inner + 1) / 2).ravel()))
+    means = means.reshape(ages.size - 1, inner.size) @ (weights / 2)
+    # Over the first one F may rise steeply from 0: its nodes crowd there.
+    inner, weights = np.polynomial.legendre.leggauss(24)
+    inner = (inner + 1) / 2
+    means[0] = checks.probability("cdf", cdf(step * inner**8)) @ (weights / 2 * 8 * inner**7)
+    return np.minimum(means, 1.0)
+
+
+def _function(name, given):
+    if not callable(given):
+        raise ValueError(f"{name} = {given!r}: must be a function")
+    return given
 
 
 def mean_failures(age, cdf, mean):
@@ -211,7 +257,8 @@ def mean_failures(age, cdf, mean):
     cdf : function of array
         Distribution function of a life.
     mean : float, > 0
-        Its mean. Beyond 60 mean lives one failure is added for each.
+        Its mean. Beyond 60 mean lives, or as many as it takes until failures come no faster than in the
+        long run, one failure is added for each. A deviation of less than a hundredth of it is not resolved.
 
     Examples
     --------
@@ -219,6 +266,13 @@ def mean_failures(age, cdf, mean):
     500.0
     """
     age, mean = (checks.scalar(n, checks.positive(n, v)) for n, v in (("age", age), ("mean", mean)))
-    lives = min(age / mean, LONG_RUN)
-    steps = int(np.clip(np.ceil(60 * lives), 300, 3000))
-    return float(renewal_function(cdf, lives * mean, steps)[1][-1] + (age / mean - lives))
+    total, lives = age / mean, LONG_RUN
+    while True:
+        lives = min(total, lives)
+        steps = int(np.clip(np.ceil(60 * lives), 300, 3000))
+        failures = renewal_function(cdf, lives * mean, steps)[1]
+        # Of late, failures in a mean life. Lives that vary little ripple about 1, and never fail more than once in each.
+        rate = (failures[-1] - failures[3 * steps // 4]) / (lives - lives * (3 * steps // 4) / steps)
+        if lives == total or rate < 1.001 or failures[-1] < lives:
+            return float(failures[-1] + (total - lives))
+        lives *= 8

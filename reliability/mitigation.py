@@ -42,11 +42,12 @@ def rebalanced_drag(replicas, slowdown, micro_batches):
     slowdown = checks.non_negative("slowdown", slowdown)
     micro_batches = checks.whole("micro_batches", micro_batches, low=1).astype(float)
     checks.broadcast(replicas=replicas, slowdown=slowdown, micro_batches=micro_batches)
-    even = replicas * micro_batches / ((replicas - 1) * (1 + slowdown) + 1)  # where all end together
     drags = []
-    for kept in (np.floor(even), np.minimum(np.floor(even) + 1, micro_batches), micro_batches):
-        others = np.ceil((replicas * micro_batches - kept) / (replicas - 1))
-        drags.append(np.maximum((1 + slowdown) * kept, others) / micro_batches - 1)
+    with np.errstate(over="ignore"):
+        even = replicas * micro_batches / ((replicas - 1) * (1 + slowdown) + 1)  # where all end together
+        for kept in (np.floor(even), np.minimum(np.floor(even) + 1, micro_batches), micro_batches):
+            others = np.ceil((replicas * micro_batches - kept) / (replicas - 1))
+            drags.append(np.maximum((1 + slowdown) * kept, others) / micro_batches - 1)
     return checks.plain(np.minimum.reduce(drags))
 
 
@@ -168,7 +169,8 @@ def break_even(cost, loss, other_cost, other_loss):
     loss, other_loss = checks.probability("loss", loss), checks.probability("other_loss", other_loss)
     checks.broadcast(cost=cost, loss=loss, other_cost=other_cost, other_loss=other_loss)
     dearer, saved = other_cost - cost, loss - other_loss
-    length = np.where(saved > 0, np.maximum(0.0, dearer) / np.where(saved > 0, saved, 1.0), np.inf)
+    with np.errstate(over="ignore"):
+        length = np.where(saved > 0, np.maximum(0.0, dearer) / np.where(saved > 0, saved, 1.0), np.inf)
     return checks.plain(np.where((dearer <= 0) & (saved >= 0), 0.0, length))
 
 

@@ -56,19 +56,19 @@ def kept_share(up, stops, interval, write):
     checks.broadcast(up=up, stops=stops, interval=interval, write=write)
     if (write > interval).any():
         raise ValueError(f"write = {checks.plain(write)}: must be at most the interval = {checks.plain(interval)}")
-    return checks.plain(np.maximum(0.0, up * (1 - write / interval) - stops * interval / 2))
+    with np.errstate(over="ignore"):
+        return checks.plain(np.maximum(0.0, up * (1 - write / interval) - stops * (interval / 2)))
 
 
 def _trace(times, lost, horizon):
-    times, lost = np.asarray(times, dtype=float), np.asarray(lost)
     horizon = checks.scalar("horizon", checks.positive("horizon", horizon))
+    if all(isinstance(x, (list, tuple, np.ndarray)) and not len(x) for x in (times, lost)):
+        return [], horizon  # nothing strikes
+    times, lost = checks.non_negative("times", times), checks.whole("lost", lost, low=1)
     if times.ndim != 1 or times.shape != lost.shape:
         raise ValueError(f"times {times.shape}, lost {lost.shape}: must be two lists of one length")
-    if times.size:
-        checks.non_negative("times", times)
-        checks.whole("lost", lost, low=1)
-        if (np.diff(times) < 0).any() or times[-1] >= horizon:
-            raise ValueError(f"times: must ascend and end before the horizon = {horizon:g}")
+    if (np.diff(times) < 0).any() or times[-1] >= horizon:
+        raise ValueError(f"times: must ascend and end before the horizon = {horizon:g}")
     return list(zip(times.tolist(), lost.tolist(), strict=True)), horizon
 
 

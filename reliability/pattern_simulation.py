@@ -4,6 +4,8 @@ import numpy as np
 
 from reliability import checks
 
+MOST_MEAN_TIMES = 15  # e^15 attempts are some millions
+
 
 def draw_pattern_times(rng, patterns, interval, write, verification, restart, silent_mtbf, failure_mtbf, every=1):
     """Draw how long each of many patterns takes, from failures and corruptions as they come.
@@ -26,7 +28,8 @@ def draw_pattern_times(rng, patterns, interval, write, verification, restart, si
     Notes
     -----
     Each round every unfinished pattern tries one interval with what follows it. Where that seldom
-    succeeds, it takes long: the rounds are about `every` e^((interval + write) / failure_mtbf).
+    succeeds, it takes long: the rounds are about `every` e^((interval + write) / failure_mtbf). An attempt
+    may last 15 times as long as the mean time between failures or corruptions, no longer.
 
     Examples
     --------
@@ -39,6 +42,14 @@ def draw_pattern_times(rng, patterns, interval, write, verification, restart, si
     interval, silent_mtbf, failure_mtbf = (checks.scalar(n, checks.positive(n, v)) for n, v in names.items())
     names = {"write": write, "verification": verification, "restart": restart}
     write, verification, restart = (checks.scalar(n, checks.non_negative(n, v)) for n, v in names.items())
+    odds = max(
+        (interval + verification + write) / failure_mtbf, restart / failure_mtbf, every * (interval / silent_mtbf)
+    )
+    if odds > MOST_MEAN_TIMES:
+        raise ValueError(
+            f"failure_mtbf = {failure_mtbf:g}, silent_mtbf = {silent_mtbf:g}: an attempt lasts {odds:.3g} times as long; "
+            f"with more than {MOST_MEAN_TIMES} hardly any succeeds"
+        )
     times, written = np.zeros(patterns), np.zeros(patterns, dtype=int)
     spoilt = np.zeros(patterns, dtype=bool)  # whether the last write holds a corruption
     active = np.arange(patterns)

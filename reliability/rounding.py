@@ -4,6 +4,7 @@ import numpy as np
 
 from reliability import checks
 from reliability.coverage import fields
+from reliability.sdc import dtype_of
 
 
 def unit_roundoff(float_format):
@@ -19,7 +20,9 @@ def unit_roundoff(float_format):
     >>> unit_roundoff("bfloat16") == 2**-8, unit_roundoff("float32") == 2**-24
     (True, True)
     """
-    return 2.0 ** -(fields(float_format)["fraction"] + 1)
+    if not isinstance(float_format, str):
+        raise ValueError(f"float_format = {float_format!r}: must be the name of a format")
+    return 2.0 ** -(fields(dtype_of(float_format))["fraction"] + 1)
 
 
 def rounding_growth(terms, roundoff):
@@ -46,8 +49,8 @@ def rounding_growth(terms, roundoff):
     """
     terms, roundoff = checks.whole("terms", terms), checks.positive("roundoff", roundoff)
     checks.broadcast(terms=terms, roundoff=roundoff)
-    share = terms * roundoff
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
+        share = terms * roundoff
         return checks.plain(np.where(share < 1, share / np.maximum(1 - share, 0), np.inf))
 
 
@@ -109,4 +112,5 @@ def visible_error(inner, columns, factor):
     inner, columns = (checks.whole(n, v, low=1) for n, v in (("inner", inner), ("columns", columns)))
     factor = checks.positive("factor", factor)
     checks.broadcast(inner=inner, columns=columns, factor=factor)
-    return checks.plain(2 * factor * unit_roundoff("float32") * np.sqrt(inner / 2) * np.sqrt(columns))
+    with np.errstate(over="ignore"):
+        return checks.plain(2 * factor * unit_roundoff("float32") * np.sqrt(inner / 2) * np.sqrt(columns))

@@ -4,11 +4,12 @@ A round flags a rank with a chance that depends on whether the rank is slow; rou
 A rank's alarm is raised when enough of its rounds speak for one.
 """
 
+from functools import cache
 from itertools import product
 
 import numpy as np
 
-from reliability import checks, straggler
+from reliability import checks
 
 SECONDS_PER_HOUR = 3600.0
 MOST_ROUNDS = 8  # of a window: its chain has fewer than 2**7 states
@@ -34,6 +35,11 @@ def rounds_allowed(ranks, alarms_h, step):
         The average run length that a detector must have on a healthy rank. With this in the place of
         `alarms_h` the function gives the false alarms an hour back.
 
+    Notes
+    -----
+    Where ranks are scored against their median, it is taken to be known. Of few ranks it varies: 8 raise 1.7
+    times as many false alarms of one round or of a cumulative sum, 16 1.4 times, 64 and more no more than set.
+
     Examples
     --------
     >>> rounds_allowed(1024, 1.0, 30.0)
@@ -43,7 +49,8 @@ def rounds_allowed(ranks, alarms_h, step):
     alarms_h = checks.positive("alarms_h", alarms_h)
     step = checks.positive("step", step)
     checks.broadcast(ranks=ranks, alarms_h=alarms_h, step=step)
-    return checks.plain(ranks * (SECONDS_PER_HOUR / step) / alarms_h)
+    with np.errstate(over="ignore", under="ignore"):
+        return checks.plain(ranks * (SECONDS_PER_HOUR / step) / alarms_h)
 
 
 def absorbing_chain(within, alarm, end=0.0):
@@ -68,7 +75,10 @@ def absorbing_chain(within, alarm, end=0.0):
     States are eliminated one by one without a subtraction (Grassmann, Taksar and Heyman 1985), so that
     both results keep their digits when an alarm is as rare as 1e-300.
     """
-    within, alarm = np.array(within, dtype=float), np.array(alarm, dtype=float)
+    within, alarm = np.array(checks.non_negative("within", within)), np.array(checks.non_negative("alarm", alarm))
+    end = checks.scalar("end", checks.probability("end", end))
+    if not alarm.ndim or within.shape != (*alarm.shape, alarm.shape[-1]):
+        raise ValueError(f"within {within.shape}, alarm {alarm.shape}: must be [..., n, n] and [..., n]")
     other = end * (1 - alarm)
     within *= 1 - end
     rounds = np.ones_like(alarm)
@@ -202,7 +212,7 @@ def flag_for_votes(rounds, votes, window):
 def score_flag(slowdown, ranks, relative_jitter, score=0.75):
     r"""Chance that a round scores a rank below `score`: the best rank's time over its own.
 
-    .. math:: \Phi\left(\frac{1 + \delta - b / c}{\rho}\right), \quad b = 1 - \rho \, \mathbb{E}[\max\nolimits_N z]
+    .. math:: \mathbb{E} \, \Phi\left(\frac{1 + \delta - b / c}{\rho}\right), \quad b = 1 - \rho \max\nolimits_{N-1} z
 
     Parameters
     ----------
@@ -221,25 +231,41 @@ def score_flag(slowdown, ranks, relative_jitter, score=0.75):
 
     Notes
     -----
-    Takes the best rank at its expected time. The rule is that of nvidia-resiliency-ext's relative score.
+    Normal times; b is the time of the best of the others, whose normal deviates are z, and the mean is over it.
+    A rank alone is its own best, and never flagged. The rule is that of nvidia-resiliency-ext's relative score.
 
     Examples
     --------
     >>> round(score_flag(0.34, 1024, 0.01), 3)
     1.0
     """
-    from scipy.special import ndtr
+    from scipy.special import log_ndtr, ndtr, ndtri
 
     slowdown = checks.non_negative("slowdown", slowdown)
     ranks = checks.whole("ranks", ranks, low=1)
     relative_jitter = checks.non_negative("relative_jitter", relative_jitter)
     score = checks.inner_probability("score", score)
     checks.broadcast(slowdown=slowdown, ranks=ranks, relative_jitter=relative_jitter, score=score)
-    best = np.maximum(0.0, 1 - relative_jitter * straggler.expected_maximum(ranks, 0.0, 1.0))
-    above = 1 + slowdown - best / score
-    jitters = relative_jitter > 0
-    certain = np.where(above > 0, np.inf, -np.inf)
-    return checks.plain(ndtr(np.where(jitters, above / np.where(jitters, relative_jitter, 1.0), certain)))
+    others, inverse = ranks - 1.0, 1 / score
+    with np.errstate(divide="ignore", over="ignore", under="ignore", invalid="ignore"):
+        # From where the best of the others hardly ever is, to beyond it, and beyond where it is when a flag is rare.
+        low = ndtri(np.exp(-50 / np.maximum(others, 1)))
+        gap = np.clip((inverse - 1 - slowdown) / relative_jitter, -1e3, 1e3)
+        high = np.maximum(np.sqrt(2 * np.log(np.maximum(others, 1))) + 9, gap * inverse / (1 + inverse**2) + 9)
+        chance = np.zeros(np.broadcast_shapes(gap.shape, ranks.shape))
+        for node, weight in zip(*_nodes(256), strict=True):
+            z = low + (high - low) * (node + 1) / 2
+            density = np.exp(np.log(others) + np.maximum(others - 1, 0) * log_ndtr(z) - z * z / 2) / np.sqrt(2 * np.pi)
+            above = (1 + slowdown) / relative_jitter - np.maximum(0.0, 1 / relative_jitter - z) * inverse
+            chance += weight / 2 * (high - low) * density * ndtr(np.where(np.isnan(above), -np.inf, above))
+    certain = np.where((1 + slowdown > inverse) & (ranks > 1), 1.0, 0.0)
+    return checks.plain(np.where(relative_jitter > 1e-100, np.clip(chance, 0.0, 1.0), certain))
+
+
+@cache
+def _nodes(number):
+    """Gauss-Legendre nodes and weights of (-1, 1)."""
+    return np.polynomial.legendre.leggauss(number)
 
 
 def _votes(votes, window, most=MOST_ROUNDS):

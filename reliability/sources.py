@@ -9,20 +9,22 @@ from reliability import facts, scenarios, text
 
 
 def uses():
-    """Return the pages that use each fact: by its name in their inputs, their notebook or their scenario.
+    """Return what uses each fact: the pages whose inputs, notebook or scenario name it, and the models that do.
 
     Returns
     -------
     dict of fact name to list of str
-        Pages in the book's order. Where no page names a fact, the modules that do.
+        Pages in the book's order, then modules in backquotes: every page that calls one uses its facts too.
     """
     package = Path(str(files("reliability")))
     pages = {page: _names(_text(package, page)) for page in scenarios.PAGES}
-    modules = {f"`{path.stem}`": _names(path.read_text(encoding="utf-8")) for path in sorted(package.glob("*.py"))}
+    # The examples of facts.py are no use of a fact.
+    models = [path for path in sorted(package.glob("*.py")) if path.stem != "facts"]
+    modules = {f"`{path.stem}`": _names(path.read_text(encoding="utf-8")) for path in models}
     found = {}
     for name in facts.names():
         found[name] = [page for page, named in pages.items() if name in named]
-        found[name] = found[name] or [module for module, named in modules.items() if name in named]
+        found[name] += [module for module, named in modules.items() if name in named]
     return found
 
 
@@ -31,8 +33,16 @@ def _text(package, page):
     notebooks = next(folder for folder in (package / "notebooks", package.parent / "notebooks") if folder.is_dir())
     cells = json.loads((notebooks / f"{page}.ipynb").read_text(encoding="utf-8"))["cells"]
     parts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    parts += [path.read_text(encoding="utf-8") for path in sorted((package / "scenarios").glob(f"{page}*.py"))]
+    parts += [
+        path.read_text(encoding="utf-8") for path in sorted((package / "scenarios").glob("*.py")) if _page(path) == page
+    ]
     return "\n".join([*parts, *(f'"{value}"' for value in scenarios.raw_inputs(page).values())])
+
+
+def _page(path):
+    """The page whose scenario a module belongs to: ``straggler_rounds_anchors`` to straggler_rounds, not to straggler."""
+    owners = [page for page in scenarios.PAGES if f"{path.stem}_".startswith(f"{page}_")]
+    return max(owners, key=len, default=None)
 
 
 def _names(source):
@@ -54,21 +64,28 @@ def table():
         pages = ", ".join(
             f"[{page}](../notebooks/{page}.ipynb)" if page in scenarios.PAGES else page for page in used[fact.name]
         )
-        rows.append([f"`{fact.name}`", _value(fact), read, f"{{cite:t}}`{fact.source}`, {fact.locator}", pages])
-    return text.table(["fact", "value", "kind", "source", "used by"], rows, align="lllll")
+        rows.append(
+            [f"`{fact.name}` {_value(fact)}", read, f"{{cite:t}}`{fact.source}`, {_breakable(fact.locator)}", pages]
+        )
+    return text.table(["fact", "kind", "source", "used by"], rows, align="llll")
+
+
+def _breakable(locator):
+    """A locator whose long words, such as a path, may break in a narrow column."""
+    return re.sub(r"\S{20,}", lambda word: re.sub(r"(?<=[/_.-])(?=\w)", "\u200b", word[0]), locator)
 
 
 def _value(fact):
     """The value with its unit and the source's range, as it is in the ledger."""
     if isinstance(fact.value, dict):
-        shown = ", ".join(f"{key} {number:g}" for key, number in fact.value.items())
+        shown = ", ".join(f"{key.replace('_', ' ')}: {number:g}" for key, number in fact.value.items())
     elif isinstance(fact.value, list):
         shown = ", ".join(f"{number:g}" for number in fact.value)
     else:
         shown = f"{fact.value:g}"
     if fact.low is not None:
         shown += f" ({fact.low:g} to {fact.high:g})"
-    return shown if fact.unit == "1" else f"{shown} {fact.unit}"
+    return shown if fact.unit in ("1", "count") else f"{shown} {fact.unit}"
 
 
 def summary():
@@ -77,7 +94,19 @@ def summary():
     kinds = sorted({fact.kind for fact in every})
     listed = ", ".join(f"{sum(f.kind == kind for f in every)} {kind}" for kind in kinds)
     secondary = sum(not fact.primary for fact in every)
+    taken = ", ".join(f"`{name}`" for name in secondary_inputs())
     return (
-        f"**{len(every)} facts: {listed}.** Read in a secondary source only: {secondary}; no model of the book's own is "
-        "calibrated by those."
+        f"**{len(every)} facts: {listed}.** Not read where they come from: {secondary}. Those are compared with and calibrate no "
+        f"model of the book's own. As inputs the pages have only the ones that the publication prints or gives away: {taken}."
     )
+
+
+def secondary_inputs():
+    """Return the facts that were not read in their source and yet are a parameter of a page, in the ledger's order."""
+    given = {
+        name
+        for page in scenarios.PAGES
+        for value in scenarios.raw_inputs(page).values()
+        for name in _names(f'"{value}"')
+    }
+    return [name for name in facts.names() if name in given and not facts.fact(name).primary]

@@ -64,11 +64,14 @@ def away_chances(rates, lost, repair, most, together=True):
     if most > MOST_AWAY:
         raise ValueError(f"most = {most}: must be at most {MOST_AWAY}")
     groups = np.zeros(lost.max() + 1)  # mean number of groups of each size that are away
-    for rate, size in zip(rates, lost, strict=True):
-        if together:
-            groups[size] += rate * repair
-        else:
-            groups[1 : size + 1] += rate * repair / np.arange(1, size + 1)
+    with np.errstate(over="ignore"):
+        for rate, size in zip(rates, lost, strict=True):
+            if together:
+                groups[size] += rate * repair
+            else:
+                groups[1 : size + 1] += rate * repair / np.arange(1, size + 1)
+    if not groups.sum() < 100 * MOST_AWAY:  # so few as are asked for are never away
+        return np.zeros(most + 1)
     sizes = np.flatnonzero(groups)
     weights = sizes * groups[sizes]
     # Relative to p_0, which a float may not hold; scaled down where they outgrow it.
@@ -96,8 +99,17 @@ def _pool_inputs(rates, lost, repair):
 
 def _enough(rates, lost, repair, standbys=0):
     """A number of nodes that practically never are away, with a margin that leaves no doubt."""
-    mean, spread = repair * (rates @ lost), np.sqrt(repair * (rates @ lost.astype(float) ** 2))
-    return int(max(standbys, np.ceil(mean + 15 * spread + 40 * lost.max())))
+    with np.errstate(over="ignore"):
+        mean, spread = repair * (rates @ lost), np.sqrt(repair) * np.sqrt(rates @ lost.astype(float) ** 2)
+        enough = max(standbys, np.ceil(mean + 15 * spread + 40 * lost.max()))
+    if not enough <= MOST_AWAY:
+        if standbys > MOST_AWAY:
+            raise ValueError(f"standbys = {standbys}: must be at most {MOST_AWAY}")
+        raise ValueError(
+            f"rates = {rates.tolist()}, lost = {lost.tolist()}, repair = {repair:g}: up to {enough:.3g} nodes may be away; "
+            f"at most {MOST_AWAY} are followed"
+        )
+    return int(enough)
 
 
 def _short_by_pool(rates, lost, repair, together, standbys=0):
@@ -200,7 +212,13 @@ def chance_pool_lasts(rates, lost, repair, standbys, horizon):
     for rate, size in zip(rates, lost.tolist(), strict=True):
         flow += np.diag(np.full(max(0, standbys + 1 - size), rate), size) if size <= standbys else 0.0
     flow -= np.diag(rates.sum() + away / repair)
-    return float(np.clip(expm(flow * horizon)[0].sum(), 0.0, 1.0))
+    with np.errstate(over="ignore", invalid="ignore"):
+        flow = flow * horizon
+        lasts = expm(flow)[0].sum() if np.isfinite(flow).all() else np.nan
+    if np.isnan(lasts):
+        shown = f"rates = {rates.tolist()}, repair = {repair:g}, horizon = {horizon:g}"
+        raise ValueError(f"{shown}: too many failures or repairs to be followed")
+    return float(np.clip(lasts, 0.0, 1.0))
 
 
 def nodes_away(times, lost, repairs):

@@ -42,7 +42,8 @@ def write_time(parameters, bytes_per_parameter, bandwidth, quota=1.0):
     bandwidth = checks.positive("bandwidth", bandwidth)
     quota = checks.probability("quota", checks.positive("quota", quota))
     checks.broadcast(parameters=parameters, bytes_per_parameter=bytes_per_parameter, bandwidth=bandwidth, quota=quota)
-    return checks.plain(parameters / bandwidth * bytes_per_parameter / quota)
+    with np.errstate(over="ignore", under="ignore"):
+        return checks.plain(parameters / bandwidth * bytes_per_parameter / quota)
 
 
 def upload_drag(quota, exposed):

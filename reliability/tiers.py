@@ -5,6 +5,7 @@ system). Tiers go from the cheapest to the one that survives everything. All tim
 package uses seconds), rates in its inverse.
 """
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,14 +37,13 @@ def rates_by_tier(rates, survives):
     [7.0, 1.0]
     """
     rates = checks.non_negative("rates", rates)
-    survives = np.asarray(survives)
-    if (
-        survives.dtype != bool
-        or survives.ndim != 2
-        or rates.ndim != 1
-        or survives.shape[1] != rates.size
-        or not len(survives)
-    ):
+    if rates.ndim != 1:
+        raise ValueError(f"rates has shape {rates.shape}: must be a list, one for each class of failures")
+    try:
+        survives = np.asarray(survives)
+    except ValueError:
+        raise ValueError(f"survives = {survives!r}: must be rows of one length") from None
+    if survives.dtype != bool or survives.ndim != 2 or survives.shape[1] != rates.size or not len(survives):
         raise ValueError(
             f"survives = {survives.tolist()!r}: must be true or false for each tier and each of the {rates.size} rates"
         )
@@ -68,6 +68,8 @@ def pattern(counts):
     >>> pattern([2]).tolist(), pattern([1, 2]).tolist()
     ([0, 0, 1], [0, 1, 0, 1, 0, 2])
     """
+    if isinstance(counts, (str, bytes, Mapping)) or not isinstance(counts, Iterable):
+        raise ValueError(f"counts = {counts!r}: must be a list, one for each level but the highest")
     levels = np.zeros(1, dtype=int)
     for level, n in enumerate(counts):
         levels = np.tile(levels, checks.count(f"counts[{level}]", n, low=0) + 1)
@@ -250,7 +252,8 @@ def two_level_optimum(writes, restarts, rates, escalates=True):
     Notes
     -----
     Searches around first order, where each tier has Young's interval sqrt(2 C / rate) for the
-    failures that it alone recovers, by ever finer grids of the interval and of the count.
+    failures that it alone recovers, or for all of them, and around the mean time between failures, by ever
+    finer grids of the interval and of the count.
 
     Examples
     --------
@@ -262,18 +265,21 @@ def two_level_optimum(writes, restarts, rates, escalates=True):
         [checks.scalar(f"{name}[{i}]", checks.positive(f"{name}[{i}]", x)) for i, x in enumerate(_each(name, pair, 2))]
         for name, pair in (("writes", writes), ("restarts", restarts), ("rates", rates))
     ]
-    young = [np.sqrt(2 * write / rate) for write, rate in zip(pairs[0], pairs[2], strict=True)]
-    middle, spans = np.log(young[0]), np.log(30.0)
-    counts = np.unique(
-        np.append(0, np.rint(np.clip(young[1] / young[0], 1, 2**40) * np.geomspace(0.02, 20, 400)))
-    ).astype(np.int64)
+    # Logarithms: what they stand for may leave the range of floats.
+    writes, rates = (np.log(pairs[i]) for i in (0, 2))
+    total = np.logaddexp(*rates)
+    young = [*(np.log(2) + writes - rates) / 2, *(np.log(2) + writes - total) / 2, -total]
+    middle, spans = (min(young) + max(young)) / 2, (max(young) - min(young)) / 2 + np.log(30.0)
+    most = max(1e6, 20 * np.exp(np.clip(young[1] - young[0], 0, np.log(2.0**40))))
+    counts = np.unique(np.append(0, np.rint(np.geomspace(1, most, 800)))).astype(np.int64)
+    points = int(np.clip(24 * spans, 65, 1000))
     while True:
-        grid = np.exp(middle + np.linspace(-spans, spans, 65))[:, None]
+        grid = np.exp(np.clip(middle + np.linspace(-spans, spans, points), -700, 700))[:, None]
         shares = np.asarray(two_level_efficiency(grid, counts, *pairs, escalates))
         row, column = np.unravel_index(int(np.argmax(shares)), shares.shape)
         found = TwoLevels(float(grid[row, 0]), int(counts[column]), float(shares[row, column]))
         if spans < 1e-6:
             return found
-        middle, spans = np.log(found.interval), spans / 8
-        near = counts[max(column - 2, 0)], counts[min(column + 2, counts.size - 1)]
+        middle, spans, points = np.log(found.interval), spans / 3, 65
+        near = counts[max(column - 20, 0)], counts[min(column + 20, counts.size - 1)]
         counts = np.unique(np.rint(np.linspace(*near, 200))).astype(np.int64)

@@ -37,7 +37,8 @@ def waves_time(nodes, at_once, each):
     at_once = checks.whole("at_once", at_once, low=1)
     each = checks.non_negative("each", each)
     checks.broadcast(nodes=nodes, at_once=at_once, each=each)
-    return checks.plain(-(-nodes // at_once) * each)
+    with np.errstate(over="ignore"):
+        return checks.plain(-(-nodes // at_once) * each)
 
 
 def load_time(size, storage, readers, reader, copies=1):

@@ -47,7 +47,11 @@ def verified_interval(write, verification, silent_mtbf, failure_mtbf, every=1):
     2279
     """
     write, verification, silent, failure, every = _arguments(write, verification, silent_mtbf, failure_mtbf, every)
-    return checks.plain(np.sqrt((verification / every + write) / (every / silent + 1 / (2 * failure))))
+    with np.errstate(over="ignore"):
+        # Each over the shorter mean time, whose inverse a float may not hold.
+        shortest = np.minimum(silent / every, failure)
+        faults = shortest / silent * every + shortest / failure / 2
+        return checks.plain(np.sqrt(verification / every + write) * np.sqrt(shortest / faults))
 
 
 def best_every(write, verification, silent_mtbf, failure_mtbf):
@@ -80,10 +84,10 @@ def best_every(write, verification, silent_mtbf, failure_mtbf):
     """
     write, verification, silent, failure, _ = _arguments(write, verification, silent_mtbf, failure_mtbf, 1)
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        real = np.sqrt(verification / write) * np.sqrt(silent / (2 * failure))
-        low = np.clip(np.floor(real), 1.0, 2.0**53)
+        real = np.sqrt(verification) / np.sqrt(write) * (np.sqrt(silent) / np.sqrt(2 * failure))
+        low = np.clip(np.floor(np.minimum(real, 2.0**53)), 1.0, 2.0**53)
         # (V/q + C)(q/Ms + 1/2Mf) at q and q + 1, less what does not depend on q and over C / Ms.
-        better = low + real**2 / low <= low + 1 + real**2 / (low + 1)
+        better = (low + real**2 / low <= low + 1 + real**2 / (low + 1)) | (low == 2.0**53)
     return checks.plain(np.where(better, low, low + 1).astype(np.int64))
 
 
@@ -135,7 +139,7 @@ def pattern_time(interval, write, verification, restart, silent_mtbf, failure_mt
         failure=failure,
         every=every,
     )
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", under="ignore"):
         return checks.plain(np.exp(_log_pattern_time(interval, write, verification, restart, silent, failure, every)))
 
 
@@ -157,7 +161,10 @@ def pattern_efficiency(interval, write, verification, restart, silent_mtbf, fail
     0.7481
     """
     time = np.asarray(pattern_time(interval, write, verification, restart, silent_mtbf, failure_mtbf, every))
-    return checks.plain(np.asarray(every, dtype=float) * np.asarray(interval, dtype=float) / time)
+    with np.errstate(over="ignore", under="ignore", divide="ignore"):
+        share = np.asarray(interval, dtype=float) / time * np.asarray(every, dtype=float)
+        # Rounding may make the time a hair shorter than the work in it.
+        return checks.plain(np.minimum(share, 1.0))
 
 
 def optimal_pattern_interval(write, verification, restart, silent_mtbf, failure_mtbf, every=1):
@@ -178,8 +185,8 @@ def optimal_pattern_interval(write, verification, restart, silent_mtbf, failure_
     Notes
     -----
     A search by golden sections in the logarithm of the interval, from which the time lost is one
-    valley. Where first order loses less than a millionth, rounding makes the valley flat, and the
-    first-order interval is as near.
+    valley, until it is within a millionth. Where first order loses less than a millionth, rounding makes
+    the valley flat, and the first-order interval is as near.
 
     Examples
     --------
@@ -198,13 +205,19 @@ def optimal_pattern_interval(write, verification, restart, silent_mtbf, failure_
         return _log_pattern_time(np.exp(log_interval), *arrays) - log_interval
 
     # Where failures are frequent the best interval is near the mean time between them, far below first order.
-    low = np.log(np.minimum(first, np.minimum(arrays[3] / arrays[5], arrays[4]))) - 7
-    high = np.log(first) + 1
+    low = np.maximum(np.log(np.minimum(first, np.minimum(arrays[3] / arrays[5], arrays[4]))) - 7, -744.0)
+    high = np.minimum(np.log(first) + 1, 709.0)
     ratio = (np.sqrt(5) - 1) / 2
-    for _ in range(60):
-        left, right = high - ratio * (high - low), low + ratio * (high - low)
-        nearer = log_lost(left) < log_lost(right)
+    left, right = high - ratio * (high - low), low + ratio * (high - low)
+    lost_left, lost_right = log_lost(left), log_lost(right)
+    while np.max(high - low) > 1e-6:
+        nearer = lost_left < lost_right
         low, high = np.where(nearer, low, left), np.where(nearer, right, high)
+        # One of the two places inside is one of those before: a single evaluation a step.
+        new = np.where(nearer, high - ratio * (high - low), low + ratio * (high - low))
+        lost = log_lost(new)
+        left, right = np.where(nearer, new, right), np.where(nearer, left, new)
+        lost_left, lost_right = np.where(nearer, lost, lost_right), np.where(nearer, lost_left, lost)
     with np.errstate(over="ignore"):
         flat = 2 * (arrays[1] / arrays[5] + arrays[0]) / first < 1e-6
     return checks.plain(np.where(flat, first, np.exp((low + high) / 2)))

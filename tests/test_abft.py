@@ -314,3 +314,18 @@ def test_nothing_to_mend_is_refused():
     check = abft.check_product(ONE, ONE, 2 * ONE)
     with pytest.raises(ValueError, match="0 rows and 0 columns"):
         abft.correct_product(2 * ONE, check)
+
+
+def test_what_is_no_matrix_and_no_truth_is_refused_by_name():
+    good = np.eye(2, dtype=np.float32)
+    for name, call in (("a", lambda x: abft.multiply(x, good)), ("b", lambda x: abft.multiply(good, x))):
+        with pytest.raises(ValueError, match=rf"^{name} = "):
+            call([[1.0, 2.0], [3.0]])
+    with pytest.raises(ValueError, match="^product = "):
+        abft.check_product(good, good, [[1.0, 2.0], [3.0]])
+    for bad in (None, 1, "no", NAN):
+        with pytest.raises(ValueError, match="^rounded = "):
+            abft.multiply(good, good, rounded=bad)
+    for bad in ("float16", None, 1, ["float32"]):
+        with pytest.raises(ValueError, match="float_format = "):
+            rounding.unit_roundoff(bad)

@@ -1,6 +1,7 @@
 """Anchors: the declared status is what the computed number says; and the page of sources."""
 
 import dataclasses
+from pathlib import Path
 
 import pytest
 
@@ -66,6 +67,31 @@ def test_every_fact_is_used_somewhere_and_the_page_says_where():
     assert [name for name, places in used.items() if not places] == []
     assert used["llama3_gpus"][:1] == ["availability"]
     assert "checkpoint" in used["published_write_s"]
+
+
+@pytest.mark.parametrize(
+    ("module", "page"),
+    [
+        ("straggler", "straggler"),
+        ("straggler_rounds", "straggler_rounds"),
+        ("straggler_rounds_anchors", "straggler_rounds"),
+        ("base", None),
+    ],
+)
+def test_a_richer_page_does_not_lend_its_facts_to_the_scenario_whose_name_it_begins_with(module, page):
+    assert sources._page(Path(f"{module}.py")) == page
+
+
+def test_a_models_facts_are_listed_beside_those_of_the_pages():
+    used = sources.uses()
+    assert used["aegis_incidents"][-1] == "`rates`"
+    assert used["greyhound_iterations"] == ["straggler_rounds"]
+
+
+def test_what_was_not_read_in_its_source_is_an_input_only_where_the_publication_has_it():
+    taken = [facts.fact(name) for name in sources.secondary_inputs()]
+    assert taken
+    assert [fact.name for fact in taken if fact.source != "mini_demo" and "the publication" not in fact.locator] == []
 
 
 def test_the_table_of_sources_has_every_fact_once():

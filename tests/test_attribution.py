@@ -294,3 +294,10 @@ def test_bad_input_is_named_and_repeated(function, good, name, values):
 def test_shapes_that_do_not_go_together_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_of_two_stages_each_is_compared_with_the_other():
+    transfer = [[0.1]] * 3
+    [found] = attribution.attribute([[1.0, 1.3]] * 3, transfer, threshold=0.2)
+    assert (found.kind, found.where, found.ratio, found.excess) == ("stage", (1,), 1.3, pytest.approx(0.3))
+    assert attribution.attribute([[1.0, 1.3]] * 3, transfer, threshold=0.31) == []

@@ -140,3 +140,13 @@ def test_draws_have_the_rate_and_the_dispersion():
 )  # fmt: skip
 def test_bad_input(function, good, name, values):
     assert_refused(function, good, name, values)
+
+
+def test_many_scenarios_are_those_one_by_one_and_a_draw_too_large_is_refused():
+    rates, branching = np.linspace(0.1, 2, 7), np.linspace(0, 0.999, 7)
+    together = cascades.share_up(rates, branching, 1.0, 0.5)
+    assert together.tolist() == [cascades.share_up(r, n, 1.0, 0.5) for r, n in zip(rates, branching, strict=True)]
+    with pytest.raises(ValueError, match="rate = 1"):
+        cascades.draw_cascades(np.random.default_rng(1), 1.0, 0.5, 1.0, horizon=1e300)
+    with pytest.raises(ValueError, match="horizon = 1e"):
+        bursts.draw_bursts(np.random.default_rng(1), [1.0], [1], horizon=1e300)

@@ -256,3 +256,10 @@ def test_bad_input_is_named_and_repeated(function, good, name, values):
 def test_shapes_that_do_not_fit_are_refused_by_name():
     with pytest.raises(ValueError, match="interval|upload|mtbf"):
         commit.asynchronous_efficiency([900.0, 901.0], 1.0, 5.0, 0.1, 0.0, [1.0, 2.0, 3.0])
+
+
+def test_shares_where_a_float_holds_neither_side():
+    with strict():
+        assert commit.torn_share(1e-300, [1e9, 1e300], 1e-300) == pytest.approx(math.exp(-1), rel=1e-12)
+        assert commit.torn_share(1e300, 1e-300, 1e-300) == 0.0
+        assert commit.in_place_share(0.5, 1e-300, [1, 10**9]).tolist() == [1.0, 0.0]

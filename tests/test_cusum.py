@@ -228,3 +228,35 @@ REFUSALS = [
 @pytest.mark.parametrize("function, good, name, values", REFUSALS)
 def test_bad_input_is_named_and_repeated(function, good, name, values):
     assert_refused(function, good, name, values)
+
+
+@pytest.mark.parametrize(
+    "shift, reference, limit", [(10.0, 0.5, 61.0), (40.0, 0.5, 61.0), (3.5, 0.5, 100.0), (1.5, 0.5, 61.0)]
+)
+def test_far_limits_and_large_drifts_against_a_simulation(shift, reference, limit):
+    rng, total, rounds = np.random.default_rng(12), np.zeros(2000), np.zeros(2000)
+    while (running := total <= limit).any():
+        total[running] = np.maximum(0, total[running] + shift - reference + rng.standard_normal(running.sum()))
+        rounds[running] += 1
+    error = rounds.std() / math.sqrt(rounds.size)
+    assert cusum.cusum_rounds(shift, reference, limit) == pytest.approx(
+        rounds.mean(), abs=4 * error + 5e-4 * rounds.mean()
+    )
+
+
+def test_far_limits_at_any_scale():
+    with strict():
+        assert cusum.cusum_rounds(0.0, 0.5, [1e3, 1e300]).tolist() == [INF, INF]
+        assert cusum.siegmund_rounds([-1e300, 0.0, 1e300], [0.0, 1e300, 0.0], 1.0).tolist() == [INF, INF, 2.166e-300]
+        assert cusum.cusum_rounds([-1e300, 0.0, 1e300], [0.0, 1e300, 0.0], 1.0).tolist() == [INF, INF, 1.0]
+        assert cusum.cusum_rounds(10.0, 0.5, 1e300) == pytest.approx(1e300 / 9.5)
+        assert cusum.cusum_rounds(5.0, 0.5, 4.5e6 * (1 - 1e-9)) == pytest.approx(
+            cusum.cusum_rounds(5.0, 0.5, 4.5e6), rel=1e-8
+        )
+        assert cusum.cusum_limit([3.0, 1.0], [1e-300, 1e300]) == pytest.approx([0.4757, 0.0], abs=1e-4)
+
+
+def test_a_limit_too_far_for_a_chain_is_refused():
+    for function, more in ((cusum.cusum_before_end, {"phase": 10.0}), (cusum.cusum_rounds, {"cut": 2.0})):
+        with pytest.raises(ValueError, match="limit = 1e\\+12: must be at most 200"):
+            function(0.0, 0.5, 1e12, **more)

@@ -179,3 +179,18 @@ CASES = [
 @pytest.mark.parametrize("function, good, name, values", CASES)
 def test_bad_input_is_refused(function, good, name, values):
     assert_refused(function, good, name, values)
+
+
+def test_a_level_just_below_1_and_one_near_0_keep_their_digits():
+    for level in (1 - 1e-15, 1 - 1e-9, 0.5, 0.4999, 1e-12, 1e-300):
+        away = el.away_at_throughput(level, 1, 1)
+        assert math.exp(-away) == pytest.approx(level, rel=1e-9)
+        assert away == pytest.approx(-math.log1p(level - 1) if level > 0.5 else -math.log(level), rel=1e-9, abs=0)
+
+
+def test_no_more_than_all_speed_and_many_levels_at_once():
+    assert el.mean_throughput(0.0, 1, 1000) <= 1.0
+    levels = np.linspace(1e-6, 1.0, 3000).reshape(3, 1000)
+    away = el.away_at_throughput(levels, 16, 16, batch=2048)
+    assert el.mean_throughput(away, 16, 16, batch=2048) == pytest.approx(levels, rel=1e-11)
+    assert away[1, 17] == pytest.approx(el.away_at_throughput(levels[1, 17], 16, 16, batch=2048), rel=1e-11)

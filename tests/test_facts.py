@@ -19,7 +19,7 @@ SOURCES = re.findall(r"^@\w+\{([^,\s]+),", (ROOT / "references.bib").read_text(e
 KINDS = {"measured", "derived", "assumed", "recorded", "inferred"}
 WHOLE = {"count", "GPU", "node", "rank", "step", "bit"}  # units of which there is no half
 RATES = {"per s", "per week", "per day", "per 1,000 node-days", "per min"}
-UNITS = WHOLE | RATES | {"1", "%", "s", "min", "h", "d", "GPU-h", "TB"}
+UNITS = WHOLE | RATES | {"1", "%", "s", "min", "h", "d", "GPU-h", "TB", "billion"}
 NEEDED = {"value", "unit", "kind", "primary", "source", "locator", "band"}
 OPTIONAL = {"low", "high", "note"}
 

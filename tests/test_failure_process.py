@@ -6,7 +6,7 @@ from oracles import assert_mean
 from scipy import stats
 
 from reliability import anchors, scenarios
-from reliability.scenarios import base, failure_process
+from reliability.scenarios import base, failure_process, failure_process_traces
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -51,13 +51,13 @@ def test_each_trace_has_the_same_rate_of_node_failures():
 
 def test_what_the_page_counts_on_a_trace_by_hand():
     trace = (np.array([1.0, 1.1, 5.0, 300.0]), np.array([1, 1, 4, 1]), 336.0)
-    assert failure_process.simulate_stops(trace, 0.5)[0] == pytest.approx(1.5)
-    assert failure_process.simulate_pool(trace, 10.0).tolist() == [1]
-    assert failure_process.simulate_pool(trace, 0.1).tolist() == [1, 1, 4, 1]
-    assert failure_process._beyond(np.array([1, 1, 4, 2])).tolist() == [1, 0.5, 0.25, 0.25, 0, 0]
-    assert failure_process._beyond(np.array([], dtype=int)).tolist() == [0, 0]
-    assert failure_process.standard_error(np.ones(199)) is None
-    assert failure_process.standard_error(np.tile([0, 1], 200)) == 0.0
+    assert failure_process_traces.simulate_stops(trace, 0.5)[0] == pytest.approx(1.5)
+    assert failure_process_traces.simulate_pool(trace, 10.0).tolist() == [1]
+    assert failure_process_traces.simulate_pool(trace, 0.1).tolist() == [1, 1, 4, 1]
+    assert failure_process_traces._beyond(np.array([1, 1, 4, 2])).tolist() == [1, 0.5, 0.25, 0.25, 0, 0]
+    assert failure_process_traces._beyond(np.array([], dtype=int)).tolist() == [0, 0]
+    assert failure_process_traces.standard_error(np.ones(199)) is None
+    assert failure_process_traces.standard_error(np.tile([0, 1], 200)) == 0.0
 
 
 def test_every_anchor_has_its_declared_status(published):

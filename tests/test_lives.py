@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import NOT_COUNT, NOT_INSIDE_UNIT, NOT_POSITIVE, assert_mean, assert_refused, modest, refusals, strict
+from oracles import INF, NOT_COUNT, NOT_INSIDE_UNIT, NOT_POSITIVE, assert_mean, assert_refused, modest, refusals, strict
 from scipy import stats
 
 from reliability import lemons, lives
@@ -195,3 +195,63 @@ NOT_SHARE = (math.nan, -0.25, 1.75, "x")
 )
 def test_bad_input(function, good, name, values):
     assert_refused(function, good, name, values)
+
+
+def renewals(rng, shape, age, nodes):
+    """Failures of each of many nodes by an age, life after life; the mean life is 1."""
+    ends = lives.weibull_scale(1.0, shape) * rng.weibull(shape, nodes)
+    count, alive = np.zeros(nodes), np.flatnonzero(ends < age)
+    while alive.size:
+        count[alive] += 1
+        ends[alive] += lives.weibull_scale(1.0, shape) * rng.weibull(shape, alive.size)
+        alive = alive[ends[alive] < age]
+    return count
+
+
+@pytest.mark.parametrize(
+    "shape, age, nodes", [(0.1, 300.0, 200), (0.2, 1000.0, 400), (0.2, 0.01, 5000), (20.0, 3.2, 5000)]
+)
+def test_failures_at_any_age_of_lives_that_vary_much_or_little(shape, age, nodes):
+    count = renewals(np.random.default_rng(3), shape, age, nodes)
+    assert_mean(count, lives.mean_failures(age, lambda t: lives.weibull_cdf(t, 1.0, shape), 1.0), 0.05)
+
+
+def test_long_lives_of_small_shapes_come_to_their_rate():
+    for shape in (0.2, 0.3):
+        beyond = lives.mean_failures(1e7, lambda t, k=shape: lives.weibull_cdf(t, 1.0, k), 1.0) - 1e7
+        assert beyond == pytest.approx((lives.weibull_cv(shape) ** 2 - 1) / 2, rel=0.05)
+
+
+def test_a_step_may_be_longer_than_a_life():
+    ages, failures = lives.renewal_function(lambda t: -np.expm1(-t), 3000.0, steps=300)
+    assert failures[1:] == pytest.approx(ages[1:], rel=1e-9)
+    with pytest.raises(ValueError, match="horizon = 1e\\+300"):
+        lives.renewal_function(lambda t: -np.expm1(-t), 1e300)
+
+
+def test_lives_at_the_ends_of_floats():
+    with strict():
+        assert lives.weibull_cv([1e3, 1e12, 2.0**53]) * np.array([1e3, 1e12, 2.0**53]) == pytest.approx(
+            math.pi / math.sqrt(6), rel=1e-3
+        )
+        assert lives.weibull_cv(1000.001) == pytest.approx(lives.weibull_cv(999.999), rel=3e-6)
+        assert lives.weibull_cv(1000.001) * 1000.001 == pytest.approx(lives.weibull_cv(999.999) * 999.999, rel=1e-8)
+        assert lives.weibull_hazard(1e-300, 1e300, 0.05) == pytest.approx(4.152e269, rel=1e-3)
+        assert lives.lognormal_cdf(
+            [1.0, 2.0, 1.0, 1e-300], [1.0, 1.0, 1.0, 1e300], [1e-300, 1e-300, 1e200, 1.0]
+        ).tolist() == (pytest.approx([0.5, 1.0, 1.0, 0.0], abs=1e-12))
+        assert lives.draw_lognormal(np.random.default_rng(1), 1.0, 1e300, 3).shape == (3,)
+    for function, good, name in (
+        (lives.draw_renewals, {"draw": lambda n: np.ones(n), "nodes": 2, "horizon": 3.0}, "draw"),
+        (lives.renewal_function, {"cdf": lambda t: -np.expm1(-t), "horizon": 3.0}, "cdf"),
+    ):
+        assert_refused(function, good, name, (None, 3.25, "seven"))
+
+
+def test_lemons_at_the_ends_of_floats():
+    with strict():
+        assert lemons.chance_of_lemon(2**53, 1e300, 1e300, [0.0, 1.0], 2.0**53).tolist() == [0.0, 1.0]
+        assert lemons.lemon_rates(1e9, 1e-300, 1e300)[1] == INF
+        assert lemons.chance_of_lemon(0, [0.0, 1.0], 1e300, 1e-300, 1e300).tolist() == pytest.approx([0.0, 0.0])
+        with pytest.raises(ValueError, match="exposure = 1e\\+300"):
+            lemons.failures_to_retire(0.5, 1e300, 1.0, 0.5, 2.0)

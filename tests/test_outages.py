@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import NEGATIVE, NOT_COUNT, NOT_POSITIVE, assert_mean, assert_refused, modest, refusals, strict
+from oracles import NAN, NEGATIVE, NOT_COUNT, NOT_POSITIVE, assert_mean, assert_refused, modest, refusals, strict
 
 from reliability import bursts, cascades, outages, repair_queues
 
@@ -160,3 +160,16 @@ def test_bad_traces(function):
             function(**{**ONE, "times": times})
     with pytest.raises(ValueError, match="lost"):
         function(**{**ONE, "lost": [0, 1]})
+
+
+@pytest.mark.parametrize("bad", ["seven", 1j, {}, None, [[1.0, 2.0], [3.0]], [1.0, NAN], 10**400])
+def test_a_trace_that_is_none_is_refused_by_name(bad):
+    rest = {"horizon": 10.0, "away": 1.0, "interval": 1.0, "write": 0.1}
+    for call in (
+        lambda **trace: outages.with_standbys(**trace, **rest, standbys=2, swap=0.1, wait=0.2),
+        lambda **trace: outages.shrinking(**trace, **rest, nodes=8, replica=4, reshard=0.1),
+    ):
+        assert call(times=[], lost=[]).kept == pytest.approx(0.9)
+        for trace in ({"times": bad, "lost": [1, 1]}, {"times": [1.0, 2.0], "lost": bad}):
+            with pytest.raises(ValueError, match="times|lost"):
+                call(**trace)

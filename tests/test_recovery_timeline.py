@@ -1,6 +1,7 @@
 """The page of the recovery timeline: its model event by event, its limits, its parameters, its anchors."""
 
 import heapq
+import math
 
 import numpy as np
 import pytest
@@ -247,3 +248,12 @@ def running(start, end, back, hours, nodes):
     spans = zip(marks[:-1], marks[1:], strict=True)
     kept = 1 - hours["write"] / hours["interval"]
     return sum(kept * max(0.0, b - a) * usable(sum(t > a for t in back), nodes) for a, b in spans)
+
+
+def test_a_mean_of_several_runs_is_held_to_the_error_of_a_mean():
+    found = {anchor.name: anchor for anchor in page.anchors()}["reliability_economics_elastic"]
+    hours, nodes = facts.value("reliability_economics_hours"), facts.value("reliability_economics_nodes")
+    failures = facts.value("reliability_economics_rate") / 24_000 * nodes["job"] * hours["horizon"]
+    one_run = math.sqrt(failures) * (hours["reshard"] + hours["interval"] / 2) / hours["horizon"]
+    runs = facts.value("reliability_economics_runs")
+    assert runs > 1 and found.high - found.low == pytest.approx(6 * one_run / math.sqrt(runs))

@@ -37,6 +37,7 @@ from reliability import (
 )
 from reliability.pattern_simulation import draw_pattern_times
 from reliability.scenarios import sdc_defences as scenario
+from reliability.scenarios import sdc_defences_anchors
 from reliability.scenarios.base import ParameterError
 
 JOB = {"write": 20.0, "verification": 10.0, "restart": 15.0, "silent_mtbf": 300.0, "failure_mtbf": 200.0}
@@ -407,7 +408,7 @@ def test_anchors_have_the_status_that_they_declare():
 
 @pytest.mark.parametrize("events, other, ratio", [(6, 18, 2.0), (6, 18, 8.0), (10, 10, 1.0), (10, 40, 1.0)])
 def test_two_counts_agree_where_an_exact_test_does_not_part_them(events, other, ratio):
-    low, high = scenario._equal_rates(events, 1.0, other, ratio)
+    low, high = sdc_defences_anchors._equal_rates(events, 1.0, other, ratio)
     chance = 1 / (1 + ratio)  # of each event to be one of the first, were the rates equal
     terms = [
         math.comb(events + other, k) * chance**k * (1 - chance) ** (events + other - k)
@@ -515,3 +516,37 @@ def test_an_unknown_format_of_the_step_is_refused():
 
 def test_weights_are_drawn_in_the_master_copys_format():
     assert all(w.dtype == np.float32 for w in STEP.weights) and STEP.batches.dtype == sdc.dtype_of("bfloat16")
+
+
+def test_scales_that_no_float_holds():
+    with strict():
+        assert verification.verified_interval(1e300, 3.0, 1e9, 2**53) == pytest.approx(1e150 * math.sqrt(1e9), rel=1e-3)
+        assert verification.verified_interval(1.0, 0.0, 1e-300, 1e300, 10**9) == pytest.approx(
+            math.sqrt(1e-309), rel=1e-6, abs=0
+        )
+        assert verification.best_every(1e300, 0.0, 1e300, 1e-9) == 1
+        assert verification.best_every(1e-300, 1e300, 1e300, 1e-300) == 2**53
+        assert verification.pattern_efficiency(3.0, 0.0, 0.0, 1e-30, 1e300, 1e30, 3) <= 1.0
+        assert verification.optimal_pattern_interval(1e-30, 1e-9, 1e30, 1e9, 1e-300, 2**53) > 0
+        assert defences.per_week(1e300, 10**9, 1e-300) == pytest.approx(168e9)
+
+
+def test_many_optimal_intervals_are_those_one_by_one():
+    failure, every = np.geomspace(1e2, 1e6, 9), np.arange(1, 10)
+    together = verification.optimal_pattern_interval(240, 30, 388.2, 7e5, failure, every)
+    alone = [
+        verification.optimal_pattern_interval(240, 30, 388.2, 7e5, m, q) for m, q in zip(failure, every, strict=True)
+    ]
+    assert together == pytest.approx(alone, rel=1e-4)
+
+
+def test_more_tests_and_attempts_than_can_be_counted_are_refused():
+    with strict(), pytest.raises(ValueError, match="shows = 1e-300"):
+        defences.passes_to_trust(1e-300, 0.01)
+    for name in ("silent_mtbf", "failure_mtbf"):
+        with pytest.raises(ValueError, match=name):
+            draw_pattern_times(np.random.default_rng(1), 2, 100.0, **{**JOB, name: 1.5})
+    with pytest.raises(ValueError, match="^seen = "):
+        defences.seen_share(None, np.array([True]), {})
+    with pytest.raises(ValueError, match="^step = "):
+        injection.inject(np.random.default_rng(1), None, "host: batch", 1, 2.0, 9.0)

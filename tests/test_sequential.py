@@ -16,10 +16,10 @@ from oracles import (
     assert_mean,
     assert_refused,
     modest,
-    normal_tail,
     refusals,
     strict,
 )
+from scipy.special import log_ndtr, ndtr
 
 from reliability import sequential
 
@@ -169,14 +169,46 @@ def test_scores_are_below_as_often_as_a_simulation_has_them():
     times = 1 + 0.05 * rng.standard_normal((4000, 200))
     times[:, 0] += 0.15
     below = times.min(axis=1) / times[:, 0] < 0.75
-    # The best rank is taken at its expected time, which is what the margin is for.
-    assert below.mean() == pytest.approx(sequential.score_flag(0.15, 200, 0.05, 0.75), abs=0.03)
+    assert_mean(below, sequential.score_flag(0.15, 200, 0.05, 0.75), resolution=0.05)
+
+
+@pytest.mark.parametrize("ranks, jitter", [(2, 0.2), (16, 0.2), (1024, 0.1), (1024, 0.05), (131072, 0.08)])
+def test_healthy_ranks_score_below_as_often_as_a_simulation_has_them(ranks, jitter):
+    rng = np.random.default_rng(8)
+    times = 1 + jitter * rng.standard_normal((max(8, 2_000_000 // ranks), ranks))
+    below = (times.min(axis=1, keepdims=True) / times < 0.75).mean(axis=1)
+    assert_mean(below, sequential.score_flag(0.0, ranks, jitter, 0.75), resolution=0.04)
+
+
+def test_a_rare_flag_takes_the_best_rank_as_it_varies():
+    jitter, score, z = 0.5 / 30, 0.75, np.linspace(-10, 40, 200_001)
+    density = 1023 * np.exp(1022 * log_ndtr(z) - z * z / 2) / math.sqrt(2 * math.pi)
+    expected = (density * ndtr((1 - (1 - jitter * z) / score) / jitter)).sum() * (z[1] - z[0])
+    assert expected < 1e-20  # taken at its expected time the best rank would make it rarer by many orders
+    assert sequential.score_flag(0.0, 1024, jitter, score) == pytest.approx(expected, rel=1e-9, abs=0)
 
 
 def test_more_ranks_have_a_better_best_and_flag_more():
     flags = sequential.score_flag(0.2, np.array([8, 1024, 10**7]), 0.03, 0.75)
     assert (np.diff(flags) > 0).all()
-    assert sequential.score_flag(0.2, 1, 0.03, 0.75) == pytest.approx(normal_tail((1 / 0.75 - 1.2) / 0.03), rel=1e-9)
+    assert sequential.score_flag(0.2, 1, 0.03, 0.75) == 0.0  # alone it is its own best
+
+
+def test_extreme_scores():
+    with strict():
+        assert sequential.score_flag(0.34, 10, 1e-310, 0.75) == 1.0
+        assert sequential.score_flag(1e300, 10**9, 1e-30, 1e-300) == pytest.approx(0.0, abs=1)
+        assert sequential.score_flag([0.0, 0.5], 2**53, 1e300, 0.75) == pytest.approx(0.5)
+
+
+def test_a_chain_refuses_what_is_none():
+    for within, alarm in (([[0.5]], 0.5), ([0.5], [0.5]), ([[0.5, 0.5]], [0.5]), ([], [])):
+        with pytest.raises(ValueError, match="within|alarm"):
+            sequential.absorbing_chain(within, alarm)
+    with pytest.raises(ValueError, match="alarm"):
+        sequential.absorbing_chain([[0.5]], [NAN])
+    with pytest.raises(ValueError, match="end = 1.5"):
+        sequential.absorbing_chain([[0.5]], [0.5], end=1.5)
 
 
 # --- bad input ------------------------------------------------------------------------------------

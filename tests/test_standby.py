@@ -159,3 +159,17 @@ def test_bad_input(function, good, name, values):
                 function(**{**good, name: value})
     else:
         assert_refused(function, good, name, values)
+
+
+def test_more_than_can_be_followed_is_refused_by_the_name_that_was_given():
+    for call in (
+        lambda: standby.standbys_needed(0.01, [1e4], [1], 100.0),
+        lambda: standby.chance_short([1e300], [1], 2.0, 3),
+        lambda: standby.chance_short([0.5], [1], 1e300, 3),
+        lambda: standby.chance_pool_lasts([1e300], [1], 2.0, 3, 5.0),
+        lambda: standby.chance_pool_lasts([0.5], [1], 2.0, 3, 1e300),
+    ):
+        with pytest.raises(ValueError, match="rates = .*repair = "), strict():
+            call()
+    with strict():
+        assert standby.away_chances([1e300], [1], 2.0, 3).tolist() == [0.0] * 4

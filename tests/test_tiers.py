@@ -279,3 +279,37 @@ def test_bad_counts_are_named_by_level():
     for value in (-3, 2.5):
         with pytest.raises(ValueError, match=rf"counts\[1\] = {value}"):
             tiers.pattern([2, value])
+
+
+@pytest.mark.parametrize(
+    "writes, restarts, rates",
+    [
+        ([1.0, 1000.0], [1.0, 1.0], [1e-12, 1e-3]),  # an MTBF of the global write
+        ([7231.6, 1.86e-3], [687.5, 0.0254], [0.0228, 3.14e-6]),  # the global tier is the cheaper one
+        ([0.0021, 717.9], [82.2, 0.0017], [4.27e-4, 1.56e-12]),  # a long local restart escalates
+        ([0.0139, 0.0013], [2.96, 1251.9], [2.34e-5, 7.76e-9]),  # a long global restart
+        ([0.0141, 979.9], [223.8, 2.72], [4.38e-11, 9.2e-5]),  # two tops
+    ],
+)
+def test_the_optimum_is_one_where_first_order_is_far_off(writes, restarts, rates):
+    found = tiers.two_level_optimum(writes, restarts, rates)
+    counts = np.unique(np.rint(np.append(0, np.geomspace(1, 1e9, 150)))).astype(np.int64)
+    shares = tiers.two_level_efficiency(np.geomspace(1e-4, 1e6, 300)[:, None], counts, writes, restarts, rates)
+    assert found.efficiency >= shares.max() and found.efficiency > 0.1
+    assert found.efficiency == tiers.two_level_efficiency(found.interval, found.count, writes, restarts, rates)
+
+
+def test_the_optimum_at_any_scale():
+    with strict():
+        assert 0 < tiers.two_level_optimum([1.0, 1e300], [1.0, 1.0], [1e-300, 1e-300]).efficiency < 1
+        assert tiers.two_level_optimum([1e-300, 1e300], [1.0, 1.0], [1e300, 1e-300]).efficiency == 0.0
+
+
+def test_lists_that_are_none_are_refused():
+    for bad in (3, 2.5, None, "12", b"12", {}):
+        with pytest.raises(ValueError, match="counts"):
+            tiers.pattern(bad)
+    with pytest.raises(ValueError, match="rates has shape"):
+        tiers.rates_by_tier(1.5, [[True]])
+    with pytest.raises(ValueError, match="survives"):
+        tiers.rates_by_tier([1.5, 2.0], [[True, True], [True]])
