@@ -1,5 +1,6 @@
 """What the parameters of every page have in common, and the result of a scenario."""
 
+import math
 from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -52,3 +53,35 @@ class Result:
     texts: dict
     sections: dict
     values: dict
+
+
+def short(number):
+    """Write a number to three digits, or whole from a hundred on.
+
+    >>> short(100.04), short(12345.6), short(15.003), short(0.04)
+    ('100', '12,346', '15.0', '0.0400')
+    """
+    return f"{number:,.0f}" if abs(number) >= 99.95 else f"{number:#.3g}"
+
+
+def counted(number, noun, plural="s"):
+    """Write how many there are of something.
+
+    >>> counted(1, "job"), counted(1600, "job"), counted(0.05, "batch", "es")
+    ('1 job', '1,600 jobs', '0.05 batches')
+    """
+    shown = f"{number:,}" if isinstance(number, int) else f"{number:g}"
+    return f"{shown} {noun}{plural * (number != 1)}"
+
+
+def duration(seconds):
+    """Write a time in the unit that suits it.
+
+    >>> duration(90), duration(7200), duration(3e6), duration(float("inf")), duration(0)
+    ('1.5 min', '2.0 h', '35 d', 'for ever', 'never')
+    """
+    if seconds in (0, math.inf):
+        return "for ever" if seconds else "never"
+    if seconds < 3600:
+        return f"{seconds / 60:.1f} min" if seconds >= 60 else f"{seconds:.2g} s"
+    return f"{seconds / 3600:.1f} h" if seconds < 48 * 3600 else f"{seconds / 86400:,.0f} d"

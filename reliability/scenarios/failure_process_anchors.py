@@ -127,7 +127,7 @@ def _anchors():
         )
         for name, table, group, options, what in cases
     ]
-    why = "Its program forgets nodes that are back before the next failure"
+    why = "its program forgets nodes that are back before the next failure"
     for group, value in (("single", facts.value("reliability_economics_elastic")), ("burst", burst["elastic"])):
         mean = float(_peer_runs(group, elastic=True).mean())
         found.append(_economics(f"{group}_elastic", f"ETTR, {groups[group]}: elastic", value, mean, "off", why))
@@ -179,7 +179,7 @@ def _delta():
     slow, quick = facts.value("delta_standby_gpus"), facts.value("delta_quick_standby_percent")
     loose = [delta_standbys(hours, 0.99) for hours in (slow_h, quick_h)]
     reason = (
-        f"One node too many, if the chance is that the pool lasts the month ({loose[0]} and {loose[1]} GPUs at 99 %); "
+        f"one node too many, if the chance is that the pool lasts the month ({loose[0]} and {loose[1]} GPUs at 99%); "
         "which chance the paper means is not known here"
     )
     per_node = facts.value("delta_gpus_per_node")
@@ -191,8 +191,8 @@ def _delta():
             "rounding up to whole nodes", "cui2025", False, "off", reason, ".0f",
         ),
         Anchor(
-            "delta_quick", f"{what} {quick_h * 60:.0f} min", f"{quick} %", 100 * delta_standbys(quick_h, certain) / gpus, low, high,
-            "rounding", "cui2025", False, "off", "As above", ".1f",
+            "delta_quick", f"{what} {quick_h * 60:.0f} min", f"{quick}%", 100 * delta_standbys(quick_h, certain) / gpus, low, high,
+            "rounding", "cui2025", False, "off", "as with the longer recovery", ".1f",
         ),
     ]  # fmt: skip
 
@@ -202,13 +202,13 @@ def _declined():
     nodes, defective = facts.value("kokolis_lemon_nodes"), facts.value("superbench_defective_percent")
     return [
         Anchor(
-            "kokolis_lemons", f"failed jobs of 512 GPUs and more, {nodes} lemons removed", f"{jobs['before']} % to {jobs['after']} %",
+            "kokolis_lemons", f"failed jobs of 512 GPUs and more, {nodes} lemons removed", f"{jobs['before']}% to {jobs['after']}%",
             None, None, None, "", "kokolis2025", False, "declined",
-            "How often a lemon fails is not given: any fall fits some factor",
+            "how often a lemon fails is not given: any fall fits some factor",
         ),
         Anchor(
-            "superbench_incidents", f"time to a node's 1st and 20th incident, {defective:g} % defective",
+            "superbench_incidents", f"time to a node's 1st and 20th incident, {defective:g}% defective",
             f"{hours['first']} h, {hours['twentieth']} h", None, None, None, "", "superbench", False, "declined",
-            "Two rates of failure fit the two numbers",
+            "two rates of failure fit the two numbers",
         ),
     ]  # fmt: skip

@@ -36,33 +36,34 @@ def _first_digit(value):
 
 
 def _ft_hsdp_stalls():
-    stall, mtbf = facts.value("ft_hsdp_stall_min"), facts.value("ft_hsdp_mtbf_min")
+    stall, mtbf = facts.value("ft_hsdp_stall_min"), facts.value("ft_hsdp_98k_mtbf_min")
     printed = facts.value("ft_hsdp_effective_percent")
     before, after = (stalls.serial_share(stall[kind], mtbf) for kind in ("synchronous", "replicas"))
     missing = 1 - printed["replicas"] / 100 / after
     off = f"a loss of {100 * missing:.1f}% of the speed would explain it: the others go on without the replica that recovers, one of an unknown number"
     return [
-        Anchor("ft_hsdp_44", "FT-HSDP, 10 min stall, a fault every 18 min", "44%", before, *rounding(printed["synchronous"] / 100, 2), "as printed", "ft_hsdp", True,
+        Anchor("ft_hsdp_44", f"FT-HSDP, {stall['synchronous']} min stall, a fault every {mtbf} min", f"{printed['synchronous']}%", before, *rounding(printed["synchronous"] / 100, 2), "as printed", "ft_hsdp", True,
                "calibrated", "fixes the convention: the time between faults includes the stall", ".1%"),
-        Anchor("ft_hsdp_80", "the same, 3 min stall", "80%", after, *rounding(printed["replicas"] / 100, 2), "as printed", "ft_hsdp", True, "off", off, ".1%"),
+        Anchor("ft_hsdp_80", f"the same, {stall['replicas']} min stall", f"{printed['replicas']}%", after, *rounding(printed["replicas"] / 100, 2), "as printed", "ft_hsdp", True, "off", off, ".1%"),
     ]  # fmt: skip
 
 
 def _ft_hsdp_sizes():
     from reliability.scenarios import defaults, inputs
-    from reliability.scenarios.recovery_timeline import phases_s
+    from reliability.scenarios.recovery_timeline_ways import phases_s
 
     curves, p = published_curves(), inputs("recovery_timeline", defaults("recovery_timeline"))
     ours = phases_s(p, curves["cold restart"].sizes.astype(int))
     ours = {"cold restart": sum(ours.values()), "communicator": ours["communicator"]}
+    measured = f"{facts.value('trainmover_restart_gpus'):,}"
     why = {
         "cold restart": (
-            "another system: TrainMover's 8,192 GPUs already take longer; what FT-HSDP loads is unknown",
-            "as at 16K",
+            f"another system: TrainMover's {measured} GPUs already take longer; what FT-HSDP loads is unknown",
+            "as at the smaller size",
         ),
         "communicator": (
-            "carried on in proportion from TrainMover's 8,192 GPUs: another system",
-            "as at 16K; and FT-HSDP's grows faster",
+            f"carried on in proportion from TrainMover's {measured} GPUs: another system",
+            "as at the smaller size; and FT-HSDP's grows faster",
         ),
     }
     found = []
@@ -88,7 +89,7 @@ def _held_out():
 
 def _trainmover():
     from reliability.scenarios import defaults, inputs
-    from reliability.scenarios.recovery_timeline import swap_phases_s
+    from reliability.scenarios.recovery_timeline_ways import swap_phases_s
 
     phases, total = facts.value("trainmover_phases_min"), facts.value("trainmover_restart_min")
     p = inputs("recovery_timeline", defaults("recovery_timeline"))
@@ -97,12 +98,12 @@ def _trainmover():
         facts.value("trainmover_swap_kinds_s"),
     )
     return [
-        Anchor("trainmover_restart", "TrainMover, restart of 8,192 GPUs from its phases", "6.47 min", sum(phases.values()), *rounding(total, 2), "as printed", "trainmover",
+        Anchor("trainmover_restart", f"TrainMover, restart of {facts.value('trainmover_restart_gpus'):,} GPUs from its phases", f"{total:g} min", sum(phases.values()), *rounding(total, 2), "as printed", "trainmover",
                False, "calibrated", "four of the five are inputs of this page, as of the scenario", ".2f"),
-        Anchor("trainmover_load", "the same, its load", "1.56 min", None, None, None, "", "trainmover", False, "declined", "neither checkpoint nor storage is published"),
-        Anchor("trainmover_swap", "TrainMover, swap at 1,024 GPUs", "20 s", swap, kinds["planned"], kinds["unexpected"], "planned to unexpected", "trainmover", True,
+        Anchor("trainmover_load", "the same, its load", f"{phases['load']:g} min", None, None, None, "", "trainmover", False, "declined", "neither checkpoint nor storage is published"),
+        Anchor("trainmover_swap", f"TrainMover, swap at {facts.value('trainmover_swap_gpus'):,} GPUs", f"{facts.value('trainmover_swap_s'):g} s", swap, kinds["planned"], kinds["unexpected"], "planned to unexpected", "trainmover", True,
                "off", "here all nodes stop and set up all connections; TrainMover's change only those of the new one", ".0f"),
-        Anchor("byterobust_speedup", "ByteRobust, standby against a requeue", "10.87 times", None, None, None, "", "byterobust", False, "declined",
+        Anchor("byterobust_speedup", "ByteRobust, standby against a requeue", f"{facts.value('byterobust_standby_speedup'):g} times", None, None, None, "", "byterobust", False, "declined",
                "a requeue waits for machines, and for how long is not published"),
     ]  # fmt: skip
 
@@ -173,13 +174,13 @@ def _kokolis():
     mtbf_min = 60 * gpu_mtbf_h(rate["simple"], per_node) / checked
     exact = checkpoint.renewal_efficiency(restart["simple"], 0.0, restart["simple"], mtbf_min)
     error = float(expected_ettr(mtbf_min, restart["simple"], restart["simple"]) / exact - 1)
-    what = "the same formula at 8,000 GPUs against the exact model"
+    what = f"the same formula at {checked:,} GPUs against the exact model"
     return [
         *rows,
         Anchor(
             "kokolis_error",
             what,
-            "within 5%",
+            f"within {100 * most:g}%",
             error,
             -most,
             most,
@@ -195,7 +196,10 @@ def _kokolis():
 
 def _elastic():
     hours, nodes = facts.value("reliability_economics_hours"), facts.value("reliability_economics_nodes")
-    printed = facts.value("reliability_economics_elastic")
+    printed, burst = (
+        facts.value("reliability_economics_elastic"),
+        facts.value("reliability_economics_burst_ettr")["elastic"],
+    )
     mtbf_h = 24_000 / facts.value("reliability_economics_rate") / nodes["job"]
     away = (hours["repair"] + hours["requalify"]) / mtbf_h
     speed = elastic.mean_throughput(away, nodes["replica"], nodes["job"] // nodes["replica"])
@@ -204,9 +208,10 @@ def _elastic():
         stalls.serial_share(hours["reshard"], mtbf_h) * (1 - hours["write"] / hours["interval"]) - again / mtbf_h
     ) * speed
     error = math.sqrt(hours["horizon"] / mtbf_h) * (hours["reshard"] + again) / hours["horizon"]
+    error /= math.sqrt(facts.value("reliability_economics_runs"))
     return [
         Anchor("reliability_economics_elastic", "reliability-economics, elastic, single failures", f"{printed:.3f}", float(kept), printed - 3 * error, printed + 3 * error,
-               "three standard errors of its one run", "reliability_economics", True, "emergent", "", ".3f"),
-        Anchor("reliability_economics_bursts", "the same, bursts of 16 nodes", "0.883", None, None, None, "", "reliability_economics", True, "declined",
-               "the share of failures that come in bursts is not given with it"),
+               "three standard errors of the mean of its eight runs", "reliability_economics", True, "emergent", "", ".3f"),
+        Anchor("reliability_economics_bursts", f"the same, half in bursts of {facts.value('reliability_economics_burst_nodes')} nodes", f"{burst:.3f}", None, None, None, "", "reliability_economics", True, "declined",
+               "faults are independent here; drawn in bursts, it is held against on the page of the failure process"),
     ]  # fmt: skip

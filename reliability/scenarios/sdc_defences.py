@@ -3,15 +3,20 @@
 import numpy as np
 from pydantic import Field
 
-from reliability import abft, coverage, defences, facts, injection, rates, rounding, sdc, verification
-from reliability.anchors import Anchor
+from reliability import abft, defences, injection, rates, rounding, sdc, verification
 from reliability.pattern_simulation import draw_pattern_times
-from reliability.scenarios.base import PageParameters, Result
+from reliability.scenarios.base import PageParameters, Result, duration
+from reliability.scenarios.sdc_defences_anchors import anchors as anchors  # part of the page's module
 from reliability.text import percent, table
 
 TITLE = "defences against silent corruption"
 PARTS = ("HBM", "SRAM", "compute", "network", "host")
 LAYERS = ("guards", "digests", "fingerprints", "checksums", "replay")  # the cheap ones first
+OFTEN = {
+    "guards": "each step",
+    "digests": "each batch and load",
+    "checksums": "each product",
+}  # the others: each verification
 MOST_WRITES = 10_000
 HYPHENATED = {"checksums": "check-sums", "fingerprints": "finger-prints"}  # so that a narrow table can break them
 
@@ -64,7 +69,6 @@ class Parameters(PageParameters):
             raise ValueError(
                 f"gpus = {self.gpus}: the job fails every {self.failure_mtbf_s:.3g} s, which must be at least twice write_s = {self.write_s:g}"
             )
-
         if verification.best_every(self.write_s, self.verify_s, self.silent_mtbf_s, self.failure_mtbf_s) > MOST_WRITES:
             raise ValueError(
                 f"fingerprint_s + replay_s = {self.verify_s:g}: is so much that one verification in {MOST_WRITES:,} writes were too many"
@@ -212,7 +216,15 @@ def _plans(p, outcomes, period_s):
         }
         by_part = {part: float(np.mean([missed[place] for place in places])) for part, places in places_of.items()}
         through = sum(p.mix[part] * share for part, share in by_part.items())
-        plans.append({"layer": layer, "cost": cost, "through": through, "by_part": by_part})
+        plans.append(
+            {
+                "layer": layer,
+                "often": OFTEN.get(layer, f"every {duration(period_s)}"),
+                "cost": cost,
+                "through": through,
+                "by_part": by_part,
+            }
+        )
     return plans
 
 
@@ -222,7 +234,7 @@ def _sections(p, values):
     return {
         "answer": f"In numbers: on {p.gpus:,} GPUs the number of corruptions expected in a week is **{week:.2g}**. All layers together cost "
         f"**{percent(plan['cost'])}** of its time and let **{percent(plan['through'], 1)}** of them through; guards on the loss alone let "
-        f"{percent(values['plans'][0]['through'], 0)} through. Save every **{best['best_s'] / 60:.1f} min**, and verify "
+        f"{percent(values['plans'][0]['through'], 0)} through. Save every **{duration(best['best_s'])}**, and verify "
         + ("before each write." if best["every"] == 1 else f"once in {best['every']} writes."),
         "places": table(
             ["struck", "matters", *(HYPHENATED.get(d, d) for d in injection.DEFENCES)],
@@ -236,151 +248,3 @@ def _sections(p, values):
             ],
         ),
     }
-
-
-def anchors():
-    """Published results that this page is held against, from their own inputs."""
-    llama3, aegis = rates.silent_rates()
-    nan = _nan_share()
-    low, high = _clopper_pearson(facts.value("aegis_visible_as_nan"), aegis.events)
-    agree = _equal_rates(llama3.events, llama3.gpu_hours, aegis.events, aegis.gpu_hours)
-    days = 1 / (24 * facts.value("llama3_gpus") * llama3.value)
-    gemini, overhead, found_by = (
-        facts.fact("gemini_silent_interval_d"),
-        facts.value("aegis_overhead_percent"),
-        facts.value("aegis_found_by"),
-    )
-    table_s = {"write": 300, "verification": 0, "restart": 600, "silent_mtbf": 1e18, "failure_mtbf": 3 * 3600}
-    return [
-        Anchor(
-            "llama3_rate",
-            "Llama 3: one silent corruption in so many days",
-            "6 in 54 days",
-            days,
-            8.9,
-            9.1,
-            "the count divides the days",
-            llama3.source,
-            True,
-            "calibrated",
-            "the page's rate",
-            ".2f",
-        ),
-        Anchor(
-            "aegis_count",
-            "AEGIS: incidents in 35 million GPU-hours, at Llama 3's rate",
-            f"{aegis.events}",
-            llama3.value * aegis.gpu_hours,
-            *agree,
-            "exact 95 % interval of the ratio of the two counts",
-            aegis.source,
-            True,
-            "emergent",
-            "the two counts do not tell the rates apart",
-            ".1f",
-        ),
-        Anchor(
-            "aegis_nan",
-            "AEGIS: share of incidents that show as NaN, beside single flips of bfloat16",
-            f"{facts.value('aegis_visible_as_nan')} of {aegis.events}",
-            nan,
-            low,
-            high,
-            "exact 95 % interval of the share",
-            aegis.source,
-            False,
-            "off",
-            "a single flip makes a NaN in one bit of the exponent only; an incident may be larger, or repeat until one flip does",
-            ".3f",
-        ),
-        Anchor(
-            "gpu_fault_nan",
-            "Stuck-at faults in a GPU: share of outcomes that are NaN or infinite",
-            f"{facts.value('gpu_fault_nan_percent')} %",
-            None,
-            None,
-            None,
-            "",
-            "gpu_sdc_anatomy",
-            True,
-            "declined",
-            "faults of gates in micro-benchmarks; this page flips single bits of numbers",
-        ),
-        Anchor(
-            "aegis_overhead",
-            "AEGIS: overhead of its checks",
-            f"{overhead} %",
-            None,
-            None,
-            None,
-            "",
-            aegis.source,
-            False,
-            "declined",
-            "how often it checks is not in what was read; the page's plan costs what its own schedule costs",
-        ),
-        Anchor(
-            "aegis_found_by",
-            "AEGIS: found by recomputation, by a checksum",
-            f"{found_by['recomputation']} and {found_by['checksum']}",
-            None,
-            None,
-            None,
-            "",
-            aegis.source,
-            False,
-            "declined",
-            "what finds an incident first hangs on the schedule, which was not read",
-        ),
-        Anchor(
-            "gemini_interval",
-            "Gemini 1.0: a corruption every week or two",
-            f"{gemini.low}-{gemini.high} days",
-            None,
-            None,
-            None,
-            "",
-            gemini.source,
-            False,
-            "declined",
-            "the number of chips is not published, so it makes no rate",
-        ),
-        Anchor(
-            "daly_interval",
-            "Daly's interval, write 5 min and MTBF 3 h, beside the exact model without corruptions (min)",
-            "39.16",
-            verification.optimal_pattern_interval(**table_s) / 60,
-            39.155,
-            39.165,
-            "rounding",
-            "daly2006",
-            True,
-            "emergent",
-            "without verification and corruption it is the renewal model",
-            ".2f",
-        ),
-    ]
-
-
-def _nan_share():
-    """Share of the single flips of normal bfloat16 numbers that leave a NaN or an infinity, every bit alike."""
-    numbers = np.random.default_rng(1).standard_normal(4096).astype(sdc.dtype_of("bfloat16"))
-    return coverage.single_flips(numbers, 4.0, exhausted=1)["not_finite"]
-
-
-def _clopper_pearson(events, trials, level=0.95):
-    """Exact interval of a share: events of trials."""
-    from scipy.special import betaincinv
-
-    tail = (1 - level) / 2
-    low = betaincinv(events, trials - events + 1, tail) if events else 0.0
-    return float(low), float(betaincinv(events + 1, trials - events, 1 - tail) if events < trials else 1.0)
-
-
-def _equal_rates(events, exposure, other_events, other_exposure):
-    """Counts that the first rate may expect in the other exposure while the two counts agree (95 %)."""
-    low, high = _clopper_pearson(events, events + other_events)  # the first count among both
-    expected = events / exposure * other_exposure
-    odds = [share / (1 - share) * other_exposure / exposure for share in (low, high)]  # ratio of the rates
-    ratio = expected / other_events
-    return other_events * ratio / odds[1], other_events * ratio / odds[0]

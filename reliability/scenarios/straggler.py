@@ -57,7 +57,7 @@ def compute(p):
         f"which is {texts['weekly_loss_if_ignored']} of the computing time.",
         "detection": f"The median detector flags **{shortened(detected)}**: precision {texts['precision']}, recall {texts['recall']}. "
         f"With what it flags replaced the step takes **{texts['step_after_replacement_s']} s**.",
-        "control": f"Without a slow rank the same jitter gives {texts['control_step_s']} s and {texts['control_false_alarms']} false alarms.",
+        "control": f"Without a slow rank the same jitter gives {texts['control_step_s']} s and {texts['control_false_alarms']} false alarm{'' if false_alarms == 1 else 's'}.",
     }
     values = {
         "healthy_times_s": healthy,

@@ -5,9 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 from pydantic import Field
 
-from reliability import attribution, cusum, detector, facts, jitter, mitigation, sequential, straggler
-from reliability.anchors import Anchor, rounding
-from reliability.scenarios.base import PageParameters, Result
+from reliability import cusum, detector, jitter, mitigation, sequential, straggler
+from reliability.scenarios.base import PageParameters, Result, counted, duration
+from reliability.scenarios.straggler_rounds_anchors import (  # noqa: F401  part of the page's module
+    anchors,
+    layout_times,
+    traced_step_s,
+    traced_worker_times,
+)
 from reliability.text import percent
 
 TITLE = "stragglers over many rounds"
@@ -200,40 +205,6 @@ def expected_min(p, slowdown):
     return costs
 
 
-def layout_times(slow=True):
-    """Forward and backward times [replicas, stages, micro-batches] of the traced job, with or without its slow rank."""
-    layout, seconds = facts.value("ar_layout"), facts.value("ar_operation_s")
-    shape = (layout["replicas"], layout["stages"], layout["micro_batches"])
-    both = []
-    for pass_ in ("forward", "backward"):
-        times = np.full(shape, seconds[pass_])
-        times[:, -1] = seconds[f"last_{pass_}"]
-        if slow:
-            times[0, 0] = seconds[f"slow_{pass_}"]
-        both.append(times)
-    return both
-
-
-def traced_transfers(slow=True):
-    """Seconds of one transfer on each link of the traced job; that of its slow rank is slow as well."""
-    layout, seconds = facts.value("ar_layout"), facts.value("ar_operation_s")
-    transfer = np.full((layout["replicas"], layout["stages"] - 1), seconds["transfer"])
-    transfer[0, 0] = seconds["slow_transfer" if slow else "transfer"]
-    return transfer
-
-
-def traced_step_s(forward, backward, collectives, slow=False):
-    """Seconds of a step of the traced job: the replay of its slowest replica, and its collectives."""
-    ends = attribution.pipeline_ends(forward, backward, traced_transfers(slow))
-    return float(ends.max()) + facts.value("ar_collectives_s")[collectives]
-
-
-def traced_worker_times():
-    """Seconds that each worker of the traced job computes in a step, and seconds of the transfers of each link."""
-    compute_s = sum(times.sum(axis=-1) for times in layout_times())
-    return compute_s, 2 * facts.value("ar_layout")["micro_batches"] * traced_transfers()
-
-
 def compute(p):
     """Compute the page's numbers from parameters `p`."""
     at = settings(p, p.ranks, p.alarms_h)
@@ -244,12 +215,13 @@ def compute(p):
     detect_min = {name: float(n) * slow_s / 60 for name, n in rounds.items()}
     pays_min = detector.pays_after(p.swap_min, share)
     quickest = min(detect_min, key=detect_min.get)
+    found = {name: duration(60 * minutes) for name, minutes in detect_min.items()}
     sections = {
-        "answer": f"In numbers: at {p.alarms_h:g} false alarms an hour among {p.ranks:,} ranks, a rank slower by {100 * p.slowdown:.6g}% is "
-        f"found after **{detect_min['one round']:,.1f} min** by one round alone, **{detect_min['votes']:,.1f} min** by {p.votes} votes of "
-        f"{p.window} and **{detect_min['cumulative sum']:,.1f} min** by the cumulative sum, on average. It costs **{percent(share)}** of "
+        "answer": f"In numbers: at {counted(p.alarms_h, 'false alarm')} an hour among {p.ranks:,} ranks, a rank slower by {100 * p.slowdown:.6g}% is "
+        f"found after **{found['one round']}** by one round alone, **{found['votes']}** by {p.votes} votes of "
+        f"{p.window} and **{found['cumulative sum']}** by the cumulative sum, on average. It costs **{percent(share)}** of "
         f"the time, so that a swap of {p.swap_min:g} min pays "
-        + (f"if it would stay for longer than {pays_min / 60:,.1f} h." if np.isfinite(pays_min) else "never."),
+        + (f"if it would stay for longer than {duration(60 * pays_min)}." if np.isfinite(pays_min) else "never."),
     }
     values = {
         "settings": at,
@@ -262,216 +234,3 @@ def compute(p):
         "quickest": quickest,
     }
     return Result({}, sections, values)
-
-
-def anchors():
-    """Published results that the page is held against."""
-    return [*_greyhound(), *_traced(), *_rules()]
-
-
-def _greyhound():
-    rate, gain = facts.value("greyhound_iterations"), facts.value("greyhound_gain")
-    percent_back = facts.value("greyhound_mitigated_percent")
-    lost, back = rate["before"] - rate["slowed"], rate["mitigated"] - rate["slowed"]
-    printed = f"{rate['before']:g} -> {rate['slowed']:g} -> {rate['mitigated']:g} iterations/min"
-    common = {"source": "greyhound", "primary": True}
-    reason = "a ratio of its printed rates, not of a model"
-    return [
-        Anchor(
-            "greyhound-gain",
-            f"GREYHOUND, injected run, {printed}: gain",
-            f"{gain:g}",
-            rate["mitigated"] / rate["slowed"],
-            *rounding(gain, 2),
-            "rounding of the printed gain",
-            **common,
-            status="emergent",
-            reason=reason,
-            digits=".3f",
-        ),
-        Anchor(
-            "greyhound-mitigated",
-            "the same run: share of the slowdown that is mitigated",
-            f"{percent_back:g}%",
-            100 * back / lost,
-            *rounding(percent_back, 1),
-            "rounding of the printed share",
-            **common,
-            status="emergent",
-            reason=reason,
-            digits=".1f",
-        ),
-        Anchor(
-            "greyhound-rebalanced",
-            "the same run, by sharing micro-batches out anew",
-            f"{rate['mitigated']:g} iterations/min",
-            None,
-            None,
-            None,
-            "",
-            "greyhound",
-            False,
-            "declined",
-            "its layout and the mix of its faults were not in what we could read",
-        ),
-        Anchor(
-            "greyhound-jobs",
-            "GREYHOUND, jobs of 512 GPUs and more: 16 of 27 hit",
-            "34.59% longer",
-            None,
-            None,
-            None,
-            "",
-            "greyhound",
-            False,
-            "declined",
-            "needs how often slow phases come, and how slow they are",
-        ),
-    ]
-
-
-def _traced():
-    step, slowdown = facts.value("ar_step_s"), facts.value("ar_slowdown")
-    step_error, error = 3 * facts.value("ar_step_error_s"), 3 * facts.value("ar_slowdown_error")
-    worker = facts.value("ar_one_worker_share")
-    slow, healthy = layout_times(), layout_times(slow=False)
-    even = [np.full_like(times, times.mean()) for times in slow]
-    mended = [times.copy() for times in slow]
-    for times, mean in zip(mended, even, strict=True):
-        times[0, 0] = mean[0, 0]
-    found = attribution.attribute(*traced_worker_times(), threshold=0.1, least=step["slowed"] / 100)
-    slow_s, ideal_s = traced_step_s(*slow, "first_stage", slow=True), traced_step_s(*even, "ideal")
-    mended_s, healthy_s = traced_step_s(*mended, "first_stage"), traced_step_s(*healthy, "first_stage")
-    common = {"source": "straggler_analysis", "primary": True}
-    errors = "three standard errors of the published mean over 44 steps"
-    return [
-        Anchor(
-            "ar-step",
-            "StragglerAnalysis, trace AR: step",
-            f"{step['slowed']:g} s",
-            slow_s,
-            step["slowed"] - step_error,
-            step["slowed"] + step_error,
-            errors,
-            **common,
-            status="emergent",
-            digits=".2f",
-            reason="a replay of mean operation times",
-        ),
-        Anchor(
-            "ar-ideal",
-            "the same: ideal step",
-            f"{step['ideal']:g} s",
-            ideal_s,
-            step["ideal"] - step_error,
-            step["ideal"] + step_error,
-            errors,
-            **common,
-            status="emergent",
-            digits=".2f",
-        ),
-        Anchor(
-            "ar-slowdown",
-            "the same: slowdown S",
-            f"{slowdown:g}",
-            slow_s / ideal_s,
-            slowdown - error,
-            slowdown + error,
-            errors,
-            **common,
-            status="emergent",
-            digits=".3f",
-        ),
-        Anchor(
-            "ar-worker",
-            "the same: share of the slowdown due to rank 0",
-            f"{worker:g}",
-            (slow_s - mended_s) / (slow_s - ideal_s),
-            worker - 0.01,
-            worker + 0.01,
-            "a hundredth: the replay has no variation between operations",
-            **common,
-            status="emergent",
-            digits=".3f",
-        ),
-        Anchor(
-            "ar-culprit",
-            "the same: ranks, links and stages to blame",
-            "1: rank 0",
-            len(found),
-            1,
-            1,
-            "exactly",
-            **common,
-            status="emergent",
-            digits="d",
-            reason=f"{found[0].what}, {found[0].ratio:.2f} times its peers, above a hundredth of a step",
-        ),
-        Anchor(
-            "ar-healthy",
-            "the same: what a healthy rank 0 would give back, as S",
-            f"{slowdown:g}",
-            slow_s / healthy_s,
-            slowdown - error,
-            slowdown + error,
-            errors,
-            **common,
-            status="off",
-            digits=".3f",
-            reason="the published ideal is a mean over all workers, the slow one among them",
-        ),
-    ]
-
-
-def _rules():
-    score, peak = facts.value("nvidia_resiliency_score"), facts.value("alibaba_peak_ratio")
-    slow = facts.value("megascale_slow_machines")
-    relative = facts.value("published_jitter_s") / facts.value("published_step_s")
-    ranks = facts.value("megascale_gpus")
-    lost = straggler.loss_if_ignored(
-        straggler.expected_maximum(ranks, 1.0, relative),
-        jitter.expected_slow_step(ranks, 1.0, relative, 1 + slow["slower"]),
-    )
-    flagged = sum(1 / value < score for value in peak.values())
-    return [
-        Anchor(
-            "nvrx-score",
-            "nvidia-resiliency-ext: score below which a rank is a straggler",
-            f"{score:g}",
-            score,
-            score,
-            score,
-            "an input",
-            "nvidia_resiliency",
-            True,
-            "calibrated",
-        ),
-        Anchor(
-            "alibaba-worker-6",
-            "Alibaba, job 1: workers flagged by that score over 20 batches",
-            "1: worker 6",
-            flagged,
-            1,
-            1,
-            "exactly",
-            "alibaba_pai",
-            True,
-            "emergent",
-            digits="d",
-            reason=f"by a hair: it scores {1 / peak['worker_6']:.3f}, the next {1 / peak['other']:.3f}",
-        ),
-        Anchor(
-            "megascale-gain",
-            "MegaScale: gain without machines 10% slower",
-            f"{100 * slow['mfu_points']:g} points of MFU",
-            100 * lost,
-            100 * slow["mfu_points"] - 0.05,
-            100 * slow["mfu_points"] + 0.05,
-            "rounding of the printed gain",
-            "megascale",
-            False,
-            "off",
-            digits=".2f",
-            reason="here a share of the time, at the jitter of the scenario; theirs is not printed",
-        ),
-    ]
