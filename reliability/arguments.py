@@ -10,11 +10,8 @@ from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 
+from reliability.errors import BadInput
 from reliability.scenarios.base import ParameterError, build
-
-
-class BadInput(ValueError):
-    """What was asked for cannot be run; the message is one line that says what can."""
 
 
 def nearest(name: str, known: Sequence[str]) -> str:

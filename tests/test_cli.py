@@ -15,7 +15,8 @@ from nbformat.v4 import new_code_cell
 
 from reliability import __main__ as cli
 from reliability import __version__, published, report, scenarios
-from reliability.arguments import BadInput, check, read
+from reliability.arguments import check, read
+from reliability.errors import BadInput
 from reliability.page import RESULTS_MIME
 
 PROGRAM = [sys.executable, "-m", "reliability"]

@@ -19,7 +19,7 @@ from papermill import inspect_notebook
 from reliability import page as page_module
 from reliability import published, report, scenarios
 from reliability.anchors import STATUSES
-from reliability.arguments import BadInput
+from reliability.errors import BadInput
 from reliability.page import RESULTS_MIME
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
