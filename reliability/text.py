@@ -12,6 +12,17 @@ def percent(share, decimals=2):
     return f"{100 * share:.{decimals}f}%"
 
 
+def counted(number, noun, several=None):
+    """Write a number of things.
+
+    Examples
+    --------
+    >>> counted(1, "incident"), counted(2478, "incident"), counted(0, "repeat of a row", "repeats of a row")
+    ('1 incident', '2,478 incidents', '0 repeats of a row')
+    """
+    return f"{number:,} {noun if number == 1 else several or noun + 's'}"
+
+
 def shortened(items, most=20):
     """Write a list out, or its first items and how many more there are.
 
