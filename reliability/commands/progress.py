@@ -1,0 +1,47 @@
+"""How far long work is: on stderr, and only where that is a terminal."""
+
+import os
+import sys
+from contextlib import contextmanager
+
+LARGE = 4 << 20  # bytes; a smaller file is read in about a second
+
+
+@contextmanager
+def bar(unit):
+    """Give the function of (done, wanted, seconds) that long work calls.
+
+    Parameters
+    ----------
+    unit : str
+        What is counted: ``" points"``.
+    """
+    from tqdm import tqdm
+
+    with tqdm(unit=unit, disable=None, dynamic_ncols=True, leave=False) as shown:
+
+        def update(done, wanted, seconds):
+            shown.total = wanted
+            shown.update(done - shown.n)
+
+        yield update
+
+
+@contextmanager
+def reading(path):
+    """Say that a large file is being read, and wipe that away when it is."""
+    from reliability.logs.notes import escaped
+
+    try:
+        size = os.path.getsize(path)
+    except OSError:  # the reader says what is wrong
+        size = 0
+    if size < LARGE or not sys.stderr.isatty():
+        yield
+        return
+    said = escaped(f"reading {os.path.basename(os.fspath(path))} ({size / 1e6:,.0f} MB) …")[:79]
+    print(said, end="", file=sys.stderr, flush=True)
+    try:
+        yield
+    finally:
+        print("\r" + " " * len(said) + "\r", end="", file=sys.stderr, flush=True)
