@@ -1,0 +1,175 @@
+"""Independent pieces of work through Dask: in this process, in worker processes of this machine, or on any cluster.
+
+The result of a piece depends on the piece alone, so it is the same whichever is used.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from reliability import __version__
+from reliability.errors import BadInput
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+CONNECT_S = 10.0  # how long a scheduler may take to answer
+SAME = ("python", "numpy", "scipy")  # whose version may change the last digit of a result
+TASK_OVERHEAD_S = 1e-3  # what one task costs the scheduler, about: see the page of the command line
+BATCH_S = 0.5  # a batch of this length keeps that below 1 %
+
+
+class WorkLost(RuntimeError):
+    """A piece of work could not be finished; the message is one line."""
+
+
+def check_target(workers: int | None, scheduler: str | None) -> None:
+    """Refuse a place of work that is not one.
+
+    Raises
+    ------
+    BadInput
+        If both are given, or fewer than one worker.
+    """
+    if workers is not None and scheduler is not None:
+        raise BadInput("--workers starts worker processes here, --scheduler uses a cluster that runs: give one of them")
+    if scheduler is not None and not re.fullmatch(r"((tcp|tls|ucx|wss?)://)?[^\s/]+:[0-9]+", scheduler):
+        raise BadInput(f"--scheduler {scheduler!r}: must be an address such as tcp://10.0.0.1:8786")
+    if workers is not None and workers < 1:
+        raise BadInput(f"--workers {workers}: must be at least 1")
+
+
+@contextmanager
+def place(workers: int | None = None, scheduler: str | None = None) -> Iterator[Client | None]:
+    """Give the Dask client to work with; None stands for this process.
+
+    Parameters
+    ----------
+    workers : int, optional
+        Start this many worker processes here, of one thread each.
+    scheduler : str, optional
+        Address of a running scheduler, such as ``tcp://10.0.0.1:8786``.
+
+    Raises
+    ------
+    BadInput
+        If no scheduler answers there, or if its workers have another version of what computes.
+    """
+    check_target(workers, scheduler)
+    if workers is None and scheduler is None:
+        yield None
+        return
+    from distributed import Client, LocalCluster
+
+    # Workers that come and go are reported by Dask at length; what matters of it is said here in one line.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    if scheduler is None:
+        with (
+            LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster,
+            Client(cluster) as client,
+        ):
+            yield client
+        return
+    try:
+        client = Client(scheduler, timeout=CONNECT_S)
+    except (OSError, ValueError) as error:  # nobody there; a port out of range
+        raise BadInput(f"--scheduler {scheduler}: no Dask scheduler answers there ({_first_line(error)})") from None
+    with client:
+        _check_versions(client, scheduler)
+        yield client
+
+
+def _check_versions(client: Client, scheduler: str) -> None:
+    def versions():  # sent by value, so that it runs where the package is missing too
+        import platform
+        from importlib.metadata import PackageNotFoundError, version
+
+        found = {"python": platform.python_version()}
+        for name in ("numpy", "scipy", "training-reliability"):
+            try:
+                found[name] = version(name)
+            except PackageNotFoundError:
+                found[name] = "missing"
+        return found
+
+    here = {**versions(), "training-reliability": __version__}
+    there = client.run(versions)
+    if not there:
+        raise BadInput(f"--scheduler {scheduler}: it has no workers; start one with: dask worker {scheduler}")
+    for address, found in sorted(there.items()):
+        for name in (*SAME, "training-reliability"):
+            if found[name] != here[name]:
+                raise BadInput(
+                    f"--scheduler {scheduler}: worker {address} has {name} {found[name]}, here it is {here[name]}; "
+                    "the same versions are needed for the same numbers"
+                )
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+
+
+def batch_size(points: int, seconds: float, workers: int = 1) -> int:
+    """Return how many points a task takes, so that the overhead of a task stays below one in a hundred.
+
+    Parameters
+    ----------
+    points : int
+        How many there are.
+    seconds : float
+        What one takes.
+    workers : int
+        Each gets at least four tasks, where there are so many points, so that none waits long for the last.
+
+    Examples
+    --------
+    >>> batch_size(1_000_000, 0.001, workers=8), batch_size(100, 0.001, workers=8), batch_size(100, 60.0)
+    (500, 4, 1)
+    """
+    fair = -(-points // (4 * workers))
+    return max(1, min(fair, round(BATCH_S / max(seconds, 1e-9))))
+
+
+def results(function: Callable[[Any], Any], pieces: Sequence[Any], client: Client | None = None) -> Iterator[tuple]:
+    """Yield (index, function(piece)) of each piece, as they come.
+
+    A worker that dies loses nothing: what it had goes to another.
+
+    Parameters
+    ----------
+    function : callable
+        Of one piece; it must be importable where the workers are.
+    pieces : sequence
+    client : distributed.Client, optional
+        None computes here, one piece after the other.
+
+    Raises
+    ------
+    WorkLost
+        If a piece took its worker down several times, or all workers are gone.
+    """
+    if client is None:
+        import dask
+
+        for index, piece in enumerate(pieces):
+            (result,) = dask.compute(dask.delayed(function, pure=False)(piece), scheduler="synchronous")
+            yield index, result
+        return
+    from distributed import as_completed
+    from distributed.scheduler import KilledWorker
+
+    futures = client.map(function, pieces, pure=False)
+    index = {future.key: i for i, future in enumerate(futures)}
+    try:
+        for future in as_completed(futures):
+            # The result is fetched here and not by as_completed: should its worker die meanwhile, it is computed anew.
+            yield index[future.key], future.result()
+            future.release()
+    except KilledWorker as error:
+        raise WorkLost(f"a task took down each worker it was given to ({_first_line(error)})") from None
+    finally:
+        client.cancel([future for future in futures if not future.done()], force=True)

@@ -1,0 +1,124 @@
+"""What a simulation of a fleet gives: numbers of each replication, and intervals for their means."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from reliability.budget import BINS
+
+SECONDS_PER_HOUR = 3600.0
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Mean of replications, their standard deviation, and a Student-t interval for the mean."""
+
+    mean: float
+    sd: float
+    low: float
+    high: float
+
+    @property
+    def half_width(self):
+        """Half the length of the interval."""
+        return (self.high - self.low) / 2
+
+
+def estimate(sample, level=0.95):
+    r"""Estimate a mean.
+
+    .. math:: \bar x \pm t_{n-1} \, s / \sqrt{n}
+
+    Parameters
+    ----------
+    sample : array [n]
+        With a single number no spread is known: sd, low and high are NaN.
+    level : float, in (0, 1)
+
+    Examples
+    --------
+    >>> round(float(estimate(np.array([1.0, 2.0, 3.0])).high), 4)
+    4.4841
+    """
+    from scipy.special import stdtrit
+
+    mean, n = float(np.mean(sample)), len(sample)
+    if n < 2:
+        return Estimate(mean, np.nan, np.nan, np.nan)
+    sd = float(np.std(sample, ddof=1))
+    half = float(stdtrit(n - 1, (1 + level) / 2)) * sd / np.sqrt(n)
+    return Estimate(mean, sd, float(mean - half), float(mean + half))
+
+
+@dataclass(frozen=True)
+class FleetResult:
+    """Replications of a fleet.
+
+    Attributes
+    ----------
+    elapsed_s : array [n]
+        Time that each took: until the work was done, or the horizon.
+    bins_s : dict of bin to array [n]
+        Where that time went; see ``reliability.budget.BINS``. They sum to `elapsed_s`.
+    counts : dict of str to array [n]
+        Failures, systematic ones among them, host selections, preemptions and more.
+    """
+
+    elapsed_s: np.ndarray
+    bins_s: dict
+    counts: dict
+    seconds: float = 0.0
+    partial: bool = False
+
+    def __len__(self):
+        """Return the number of replications."""
+        return len(self.elapsed_s)
+
+    @property
+    def training_time_h(self):
+        """Hours from start to end, of each replication."""
+        return self.elapsed_s / SECONDS_PER_HOUR
+
+    @property
+    def effective_training_ratio(self):
+        """Share of the time that was useful, of each replication."""
+        return self.bins_s["useful"] / self.elapsed_s
+
+    @property
+    def hours_lost(self):
+        """Hours in each bin but the useful one, of each replication."""
+        return {name: self.bins_s[name] / SECONDS_PER_HOUR for name in BINS[1:]}
+
+    def summary(self, level=0.95):
+        """Return the estimates as nested dicts of `mean`, `sd`, `low` and `high`, with `replications` and `seconds`."""
+
+        def plain(sample):
+            return vars(estimate(sample, level)).copy()
+
+        return {
+            "training_time_h": plain(self.training_time_h),
+            "effective_training_ratio": plain(self.effective_training_ratio),
+            **{name: plain(count) for name, count in self.counts.items()},
+            "hours_lost": {name: plain(hours) for name, hours in self.hours_lost.items()},
+            "replications": len(self),
+            "level": level,
+            "seconds": self.seconds,
+            "partial": self.partial,
+        }
+
+
+def join(parts, partial=False):
+    """Put replications together, in the order given."""
+    return FleetResult(
+        np.concatenate([part.elapsed_s for part in parts]),
+        {name: np.concatenate([part.bins_s[name] for part in parts]) for name in BINS},
+        {name: np.concatenate([part.counts[name] for part in parts]) for name in parts[0].counts},
+        sum(part.seconds for part in parts),
+        partial,
+    )
+
+
+def bytes_of(result):
+    """Return all numbers of all replications as bytes: equal where two runs agree to the last bit."""
+    arrays = [result.elapsed_s, *result.bins_s.values(), *result.counts.values()]
+    return b"".join(np.ascontiguousarray(array, dtype="<f8").tobytes() for array in arrays)

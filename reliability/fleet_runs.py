@@ -1,0 +1,79 @@
+"""A simulation of a fleet in this process or on workers, and its results as JSON and as text."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reliability import fleet
+from reliability.distribute import results
+from reliability.fleet_result import FleetResult, join
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from reliability.fleet_config import Fleet
+
+BLOCK = 250  # replications of a task; no result depends on it
+
+
+def simulate(
+    config: Fleet,
+    seed: int,
+    replications: int | str = "auto",
+    client: Client | None = None,
+    progress: Callable[[int, int, float], None] | None = None,
+) -> FleetResult:
+    """Simulate a fleet wherever a client leads; the results are the same to the last bit.
+
+    Parameters
+    ----------
+    config : Fleet
+    seed : int
+    replications : int or "auto"
+        As of :func:`reliability.fleet.simulate`.
+    client : distributed.Client, optional
+    progress : function of (done, wanted, seconds), optional
+
+    Returns
+    -------
+    FleetResult
+        Interrupted from the keyboard it is partial: the replications from the first on that were done.
+    """
+    key = fleet.draw_key(np.random.default_rng(seed))
+    if client is None:
+        return fleet.simulate_key(config, key, replications, progress=progress)
+    parts: dict[int, FleetResult] = {}  # by the first replication of each
+    started = time.perf_counter()
+    done, wanted = 0, fleet.FEWEST if replications == "auto" else replications
+    try:
+        while done < wanted:
+            pieces = [(config, key, first, min(BLOCK, wanted - first)) for first in range(done, wanted, BLOCK)]
+            for i, part in results(_block, pieces, client):
+                parts[pieces[i][2]] = part
+                if progress:
+                    progress(sum(map(len, parts.values())), wanted, time.perf_counter() - started)
+            done = wanted
+            if replications == "auto":
+                wanted = fleet.wanted(_from_the_first(parts), config)
+    except KeyboardInterrupt:
+        if 0 not in parts:
+            raise
+        return _from_the_first(parts, partial=True)
+    return _from_the_first(parts)
+
+
+def _block(piece):
+    return fleet.simulate_block(*piece)
+
+
+def _from_the_first(parts: dict[int, FleetResult], partial: bool = False) -> FleetResult:
+    """Join the replications from the first on, up to the first block that is not there."""
+    joined, first = [], 0
+    while first in parts:
+        joined.append(parts[first])
+        first += len(parts[first])
+    return join(joined, partial)

@@ -1,0 +1,72 @@
+"""The results of a simulation of a fleet as JSON and as a table of 80 columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from reliability import budget
+from reliability.text import table
+
+if TYPE_CHECKING:
+    from reliability.fleet_config import Fleet
+    from reliability.fleet_result import FleetResult
+
+SCHEMA, VERSION = "training-reliability/simulate", 1
+COUNTS = {"work_h": "hours of work", "horizon_h": "hours"}
+
+
+def as_json(result: FleetResult, config: Fleet, seed: int) -> dict[str, Any]:
+    """Return the results as JSON has them; a spread that one replication alone does not tell is None.
+
+    ``training_time_h``, ``effective_training_ratio``, each count such as ``failures`` and each bin of
+    ``hours_lost`` are {``mean``, ``sd``, ``low``, ``high``}; ``replications``, ``seconds`` (of computing),
+    ``partial`` (interrupted), ``level`` of the intervals, ``seed``, and ``fleet``, the settings in full.
+    """
+    document = {"schema": SCHEMA, "version": VERSION, **result.summary()}
+    return _without_nan({**document, "seed": seed, "fleet": config.model_dump(mode="json")})
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_nan(member) for name, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_nan(member) for member in value]
+    return None if isinstance(value, float) and value != value else value
+
+
+def as_text(result: FleetResult, config: Fleet) -> str:
+    """Return the results as tables for a terminal."""
+    found = result.summary()
+    given = "work_h" if config.work_h is not None else "horizon_h"
+    aim = f"{getattr(config, given):,.6g} {COUNTS[given]}"
+    partial = " (interrupted: partial)" if result.partial else ""
+    head = f"{config.job_nodes:,} nodes, {aim}; {len(result):,} replications{partial}, {result.seconds:.1f} s of computing."
+    rows = [
+        ("training time, h", *_cells(found["training_time_h"])),
+        ("effective training ratio", *_cells(found["effective_training_ratio"], 4)),
+        *((name.replace("_", " "), *_cells(found[name])) for name in result.counts),
+    ]
+    whole = found["training_time_h"]["mean"]
+    lost = [
+        (name, *_cells(hours), f"{100 * hours['mean'] / whole:.2f}%")
+        for name, hours in found["hours_lost"].items()
+        if hours["mean"] > 0
+    ]
+    parts = [head, table(["mean of the replications", "mean", "95 % interval", "sd"], rows)]
+    if lost:
+        parts.append(table(["hours lost", "mean", "95 % interval", "sd", "share"], lost))
+        parts.append("\n".join(f"{name}: {budget.MEANING[name]}" for name, *_ in lost))
+    else:
+        parts.append("No hour is lost.")
+    return "\n\n".join(parts)
+
+
+def _cells(estimate: dict[str, float], decimals: int | None = None) -> tuple[str, str, str]:
+    def written(value):
+        if value != value:
+            return "unknown"
+        return f"{value:.{decimals}f}" if decimals else f"{value:,.1f}" if abs(value) >= 100 else f"{value:.3g}"
+
+    if estimate["low"] != estimate["low"]:
+        return written(estimate["mean"]), "unknown", "unknown"
+    return written(estimate["mean"]), f"{written(estimate['low'])} to {written(estimate['high'])}", written(estimate["sd"])

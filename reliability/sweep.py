@@ -1,0 +1,209 @@
+"""A grid of cluster settings, simulated point by point: results kept as they come, taken up where they stopped.
+
+A point's result depends on its settings, the seed and the number of replications alone. All points meet the same
+failures, replication by replication, so that neighbours can be compared.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import math
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reliability import __version__, distribute, fleet, fleet_config, fleet_document
+from reliability.errors import BadInput
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from reliability.grid import Grid
+
+KEPT = "points.jsonl"
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point of a grid: its settings, the fleet they make, and the key under which its result is kept."""
+
+    settings: dict[str, Any]
+    fleet: fleet_config.Fleet
+    key: str
+
+
+def points(grid: Grid) -> list[Point]:
+    """Return the points of a grid, in its order.
+
+    Raises
+    ------
+    BadInput
+        At the first point whose settings make no fleet, with them.
+    """
+    made = []
+    for settings in grid.points():
+        where = ", ".join(f"{name} = {value!r}" for name, value in settings.items())
+        config = fleet_document.fleet_of(grid.document(settings), f"at the point {where}", grid.folder)
+        made.append(Point(settings, config, point_key(config, grid.seed, grid.replications)))
+    return made
+
+
+def point_key(config: fleet_config.Fleet, seed: int, replications: int) -> str:
+    """Return the name under which a point's result is kept: a hash of all that it depends on."""
+    depends = {
+        "fleet": config.model_dump(mode="json"),
+        "seed": seed,
+        "replications": replications,
+        "version": __version__,
+    }
+    return hashlib.sha256(json.dumps(depends, sort_keys=True).encode()).hexdigest()
+
+
+def simulate_points(batch: tuple[list[tuple[str, fleet_config.Fleet]], int, int]) -> list[tuple[str, dict]]:
+    """Simulate a batch of points; what a worker does."""
+    members, key, replications = batch
+    return [(name, row(fleet.simulate_key(config, key, replications))) for name, config in members]
+
+
+def row(result: fleet.FleetResult) -> dict[str, float]:
+    """Return a result's estimates as one row: ``hours_lost.restart.mean``."""
+    summary = result.summary()
+    for name in ("seconds", "partial", "level"):  # what differs from run to run, and what does not
+        del summary[name]
+    return dict(_flat("", summary))
+
+
+def _flat(prefix: str, tree: Mapping) -> Iterator[tuple[str, Any]]:
+    for name, value in tree.items():
+        if isinstance(value, Mapping):
+            yield from _flat(f"{prefix}{name}.", value)
+        else:
+            yield f"{prefix}{name}", value
+
+
+class Store:
+    """The results of finished points, one line each, in a file that only grows."""
+
+    def __init__(self, folder: Path):
+        self._file = (folder / KEPT).open("a+b")
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._file.close()
+            raise BadInput(f"{folder}: another sweep writes there") from None
+        self.done = self._read()
+
+    def _read(self) -> dict[str, dict]:
+        """Return what is kept; cut off a line that an interruption left unfinished."""
+        self._file.seek(0)
+        done, whole = {}, 0
+        for line in self._file:
+            try:
+                kept = json.loads(line) if line.endswith(b"\n") else None
+                done[kept["key"]] = kept["result"]
+            except (ValueError, TypeError, KeyError):
+                break
+            whole += len(line)
+        self._file.seek(0, os.SEEK_END)
+        if whole < self._file.tell():
+            self._file.truncate(whole)
+        return done
+
+    def add(self, results: list[tuple[str, dict]]) -> None:
+        """Keep results; they are on the disk when this returns."""
+        lines = [json.dumps({"key": key, "result": result}) + "\n" for key, result in results]
+        self._file.write("".join(lines).encode())
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self.done.update(results)
+
+    def close(self) -> None:
+        """Let another sweep have the file."""
+        self._file.close()
+
+
+@contextmanager
+def store(folder: str | os.PathLike) -> Iterator[Store]:
+    """Open the store of an output folder, which is made where it is not there."""
+    folder = Path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        opened = Store(folder)
+    except OSError as error:
+        raise BadInput(f"{folder}: cannot be written to ({error.strerror})") from None
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+def run(
+    grid: Grid,
+    members: list[Point],
+    kept: Store,
+    client: Client | None = None,
+    progress: Callable[[int, int, float], None] | None = None,
+) -> None:
+    """Simulate the points that are not kept yet.
+
+    Parameters
+    ----------
+    grid : Grid
+    members : list of Point
+        Of :func:`points`.
+    kept : Store
+    client : distributed.Client, optional
+        As :func:`reliability.distribute.place` gives it; by default the work is done in this process.
+    progress : function of (done, all, seconds), optional
+    """
+    key = draw_key(grid.seed)
+    left = list({point.key: point.fleet for point in members if point.key not in kept.done}.items())
+    all_points, done, started = len(members), len(members) - len(left), time.perf_counter()
+    if progress:
+        progress(done, all_points, 0.0)
+    if not left:
+        return
+    first = left.pop(0)  # in this process: how long it takes says how many points a task should have
+    kept.add(simulate_points(([first], key, grid.replications)))
+    took = time.perf_counter() - started
+    done += 1
+    workers = len(client.scheduler_info()["workers"]) if client else 1
+    size = distribute.batch_size(max(len(left), 1), took, workers)
+    batches = [(left[i : i + size], key, grid.replications) for i in range(0, len(left), size)]
+    for _, results in distribute.results(simulate_points, batches, client):
+        kept.add(results)
+        done += len(results)
+        if progress:
+            progress(done, all_points, time.perf_counter() - started)
+
+
+def draw_key(seed: int) -> int:
+    """Return the key of the simulations under a seed, as `simulate` has it."""
+    import numpy as np
+
+    return fleet.draw_key(np.random.default_rng(seed))
+
+
+def table(members: list[Point], kept: Store):
+    """Return the results of all points, a row each in the grid's order, as a DataFrame."""
+    import pandas as pd
+
+    rows = [{**point.settings, **kept.done[point.key]} for point in members]
+    return pd.DataFrame(rows).map(lambda value: math.nan if value is None else value)
+
+
+def write_table(results, folder: str | os.PathLike) -> list[Path]:
+    """Write the table as Parquet and as CSV, each whole or not at all; return the files."""
+    folder, files = Path(folder), []
+    for name, write in (("sweep.parquet", results.to_parquet), ("sweep.csv", results.to_csv)):
+        half = folder / f".{name}"
+        write(half, index=False)
+        os.replace(half, folder / name)
+        files.append(folder / name)
+    return files

@@ -1,0 +1,458 @@
+"""The fleet model: one cause at a time against the exact models, every second in one bin, the same bytes each time."""
+
+import numpy as np
+import pytest
+from oracles import assert_mean
+from scipy import stats
+
+from reliability import (
+    budget,
+    bursts,
+    checkpoint,
+    commit,
+    elastic,
+    fleet,
+    fleet_config,
+    fleet_result,
+    fleet_returns,
+    lives,
+    repair_queues,
+    stalls,
+    verification,
+)
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+RATE = 0.1 / 86400  # of a node; 100 of them fail once in 8,640 s
+MTBF, RESTART = 8640.0, 600.0
+PLAIN = {
+    "job_nodes": 100,
+    "warm_standbys": 50,
+    "horizon_h": 4000.0,
+    "failures": {"rate_per_node_day": 0.1},
+    "repair": {"automatic_s": 3600.0},
+    "recovery": {"restart_s": RESTART},
+}
+
+
+def changed(settings, **changes):
+    """Return the settings with some parts replaced; None leaves one out."""
+    out = dict(settings)
+    for name, value in changes.items():
+        both = isinstance(value, dict) and isinstance(out.get(name), dict)
+        out[name] = {**out[name], **value} if both else value
+    return {name: value for name, value in out.items() if value is not None}
+
+
+def run(settings, replications, seed=5, **options):
+    return fleet.simulate(fleet_config.build(settings), np.random.default_rng(seed), replications, **options)
+
+
+def assert_share(settings, expected, replications, resolution):
+    result = run(settings, replications)
+    assert_mean(result.effective_training_ratio, expected, resolution)
+    assert_closed(result)
+    return result
+
+
+def assert_closed(result):
+    """Every second is in exactly one bin."""
+    for name, seconds in result.bins_s.items():
+        assert seconds.min() >= -1e-6, name
+    assert sum(result.bins_s.values()) == pytest.approx(result.elapsed_s, rel=1e-12, abs=1e-5)
+
+
+# One cause at a time --------------------------------------------------------------------------------------------------
+
+
+def test_a_stop_for_each_failure_of_a_clock_that_stops_with_it_is_the_availability():
+    assert_share(PLAIN, MTBF / (MTBF + RESTART), 200, 3e-4)
+
+
+def test_failures_in_a_restart_start_it_over():
+    assert_share(changed(PLAIN, failures={"clock": "always"}), stalls.running_share(RESTART, MTBF), 200, 3e-4)
+
+
+def test_detection_takes_as_long_as_each_class_needs():
+    faults = [
+        {"name": "loud", "share": 0.3, "detection_s": 100.0},
+        {"name": "hang", "share": 0.7, "detection_s": 1000.0},
+    ]
+    result = assert_share(changed(PLAIN, faults=faults), MTBF / (MTBF + RESTART + 730), 200, 3e-4)
+    assert_mean(result.bins_s["detection"] / result.bins_s["restart"], 730 / RESTART, 2e-3)
+
+
+@pytest.mark.parametrize(("clock", "restart"), [("always", RESTART), ("running", 0.0)])
+def test_checkpoints_are_the_renewal_model(clock, restart):
+    settings = changed(
+        PLAIN,
+        failures={"clock": clock},
+        recovery={"restart_s": restart},
+        checkpoint={"interval_s": 1800.0, "write_s": 120.0},
+    )
+    assert_share(settings, checkpoint.renewal_efficiency(1800.0, 120.0, restart, MTBF), 200, 1e-3)
+
+
+def test_uploads_count_when_they_are_committed():
+    asynchronous = {"interval_s": 1800.0, "write_s": 20.0, "upload_s": 900.0, "drag": 0.2}
+    settings = changed(PLAIN, failures={"clock": "always"}, checkpoint=asynchronous)
+    assert_share(settings, commit.asynchronous_efficiency(1800.0, 20.0, 900.0, 0.2, RESTART, MTBF), 200, 1e-3)
+
+
+@pytest.mark.parametrize("every", [1, 3])
+def test_silent_corruption_is_the_pattern_model(every):
+    settings = changed(
+        PLAIN,
+        horizon_h=1000.0,
+        failures={"clock": "always"},
+        checkpoint={"interval_s": 1800.0, "write_s": 120.0},
+        corruption={"rate_per_node_day": 0.02, "verification_s": 60.0, "every": every},
+    )
+    exact = verification.pattern_efficiency(1800.0, 120.0, 60.0, RESTART, 5 * MTBF, MTBF, every)
+    assert_share(settings, exact, 150, 3e-3)
+
+
+@pytest.mark.parametrize("pause", [0.0, 300.0])
+def test_a_straggler_drags_until_it_is_found(pause):
+    """A renewal process of running time: free of stragglers for an exponential time, then found after a fixed one."""
+    straggler = {"rate_per_node_day": 0.05, "slowdown": 0.25, "found_after_s": 3600.0, "pause_s": pause}
+    settings = changed(PLAIN, failures={"rate_per_node_day": 1e-9}, straggler=straggler)
+    free = 2 * MTBF
+    result = assert_share(settings, (free + 0.8 * 3600) / (free + 3600 + pause), 200, 1e-3)
+    assert_mean(result.bins_s["degraded"] / result.elapsed_s, 0.2 * 3600 / (free + 3600 + pause), 1e-2)
+
+
+@pytest.mark.parametrize(
+    "repair",
+    [
+        {"automatic_s": 17280.0},
+        {"automatic_s": 17280.0, "times": "fixed"},
+        {"automatic_s": 8640.0, "manual_s": 17280.0, "to_manual": 0.3, "requalify_s": 3456.0},
+    ],
+)
+def test_waits_for_a_repair_are_the_loss_formula(repair):
+    """A job that stops while more than its standbys are away: a loss system, whatever the repair times."""
+    settings = changed(PLAIN, warm_standbys=3, repair=repair, recovery={"restart_s": 0.0})
+    result = assert_share(settings, 1 - repair_queues.erlang_b(100 * RATE * 17280, 4), 200, 2e-3)
+    assert_mean(result.bins_s["waiting"] / result.elapsed_s, repair_queues.erlang_b(100 * RATE * 17280, 4), 2e-2)
+
+
+def test_nodes_that_fail_while_the_job_waits_are_the_machine_repair_model():
+    settings = changed(
+        PLAIN,
+        warm_standbys=3,
+        failures={"clock": "always"},
+        repair={"automatic_s": 17280.0},
+        recovery={"restart_s": 0.0},
+    )
+    chances = repair_queues.machine_repair(100, 3, 1 / RATE, 17280.0)
+    assert_share(changed(settings, horizon_h=2000.0), chances[:4].sum(), 200, 4e-3)
+
+
+@pytest.mark.parametrize(("standbys", "batch"), [(3, None), (0, None), (2, 20)])
+def test_a_smaller_job_goes_on_at_the_speed_of_its_replicas(standbys, batch):
+    settings = changed(
+        PLAIN,
+        warm_standbys=standbys,
+        failures={"clock": "always"},
+        repair={"automatic_s": 17280.0},
+        recovery={"restart_s": 0.0},
+        elastic={"nodes_per_replica": 5, "batch": batch, "reshard_s": 0.0},
+    )
+    chances = repair_queues.machine_repair(100, standbys, 1 / RATE, 17280.0)
+    lost = np.maximum(np.arange(len(chances)) - standbys, 0)
+    speed = elastic.throughput(-(-lost // 5), 20, batch)
+    settings["elastic"] = {name: value for name, value in settings["elastic"].items() if value is not None}
+    result = assert_share(settings, chances @ speed, 150, 3e-3)
+    assert_mean(result.bins_s["degraded"] / result.elapsed_s, 1 - chances @ speed, 5e-2)
+
+
+def test_each_node_that_comes_back_stops_the_job_to_grow():
+    """Failures are so rare that each is over before the next, with a stop to shrink and one to grow."""
+    settings = changed(
+        PLAIN,
+        warm_standbys=0,
+        horizon_h=20_000.0,
+        failures={"rate_per_node_day": 1e-4},
+        repair={"automatic_s": 7200.0, "times": "fixed"},
+        elastic={"nodes_per_replica": 5, "reshard_s": 100.0, "grow_s": 900.0},
+    )
+    result = run(settings, 50)
+    stopped = result.bins_s["restart"].sum() / result.counts["failures"].sum()
+    assert stopped == pytest.approx(100.0 + 900.0, rel=0.02)
+    degraded = result.bins_s["degraded"].sum() / result.counts["failures"].sum()
+    assert degraded == pytest.approx((7200.0 - 100.0) / 20, rel=0.02)
+
+
+def test_bursts_interrupt_less_often_and_take_as_many_nodes():
+    split = {"burst_shares": [0.6, 0.4], "burst_sizes": [1, 10]}
+    result = run(changed(PLAIN, failures=split, recovery={"restart_s": 0.0}, repair={"automatic_s": 600.0}), 200)
+    running = result.bins_s["useful"]
+    assert_mean(result.counts["failures"] / running, 1 / bursts.job_mtbf(1 / RATE, 100, [0.6, 0.4], [1, 10]), 3e-3)
+    assert_mean(result.counts["nodes_repaired"] / running, 100 * RATE, 5e-3)
+    assert_mean(result.counts["bursts"] / running, 0.4 * 10 * RATE, 1e-2)
+
+
+def test_blame():
+    result = run(
+        changed(PLAIN, faults=[{"name": "any", "right": 0.6, "wrong": 0.3}], repair={"automatic_s": 600.0}), 100
+    )
+    assert_mean(result.counts["nodes_repaired"] / result.counts["failures"], 0.9, 1e-3)
+    assert_mean(result.counts["misdiagnosed"] / result.counts["failures"], 0.3, 5e-3)
+
+
+@pytest.mark.parametrize("life", [{"life": "weibull", "shape": 0.7}, {"life": "lognormal", "cv": 1.5}, {}])
+def test_failures_of_named_nodes_are_a_renewal_process(life):
+    """Repair takes no time and a swap none, so that each place holds a node that is renewed as it fails."""
+    settings = changed(
+        PLAIN,
+        job_nodes=50,
+        warm_standbys=1,
+        horizon_h=480.0,
+        failures=life,
+        repair={"automatic_s": 0.0},
+        recovery={"restart_s": 0.0},
+        retirement={"failures": 1000},
+    )
+    mean, age = 10.0, 20.0  # days
+    cdf = {
+        "weibull": lambda t: lives.weibull_cdf(t, mean, 0.7),
+        "lognormal": lambda t: lives.lognormal_cdf(t, mean, 1.5),
+        None: lambda t: -np.expm1(-t / mean),
+    }[life.get("life")]
+    # The one standby is fresh: whichever of two nodes alike stands by is the younger, and only its place changes.
+    assert_mean(run(settings, 400).counts["failures"] / 50, lives.mean_failures(age, cdf, mean), 6e-3)
+
+
+def test_lemons_are_retired_at_their_last_failure():
+    """Repairs cure nobody: without retirement each lemon fails to the end, with it at most four times."""
+    settings = changed(
+        PLAIN,
+        horizon_h=3000.0,
+        failures={"bad_share": 0.1, "bad_factor": 20.0},
+        repair={"automatic_s": 3600.0, "automatic_fails": 1.0},
+    )
+    kept, retired = run(settings, 30), run(changed(settings, retirement={"failures": 4}), 30)
+    assert retired.counts["systematic"].max() <= 4 * 15  # bad nodes among 150
+    assert retired.counts["systematic"].mean() < 0.2 * kept.counts["systematic"].mean()
+    assert (retired.counts["nodes_retired"] <= retired.counts["nodes_repaired"] / 4).all()
+    assert kept.counts["nodes_retired"].max() == 0
+    assert retired.counts["nodes_retired"].mean() > 12
+
+
+def test_a_repair_cures_a_bad_node_as_often_as_it_succeeds():
+    """Each of the bad nodes fails systematically until cured: 1 / 0.6 times for each of them that ever fails."""
+    settings = changed(
+        PLAIN,
+        failures={"rate_per_node_day": 1e-4, "bad_share": 0.5, "bad_factor": 5000.0},
+        warm_standbys=0,
+        repair={"automatic_s": 3600.0, "automatic_fails": 0.4},
+    )
+    assert_mean(run(settings, 300).counts["systematic"], 50 / 0.6, 1e-2)
+
+
+# Host selection -------------------------------------------------------------------------------------------------------
+
+
+def test_returns_are_counted_once_each():
+    """Against a plain list, with additions and questions for some replications or all of them."""
+    rng, number = np.random.default_rng(3), 7
+    queue, plain, now = fleet_returns.Returns(number), [[] for _ in range(number)], np.zeros(number)
+    for turn in range(600):
+        some = slice(None) if turn % 3 else np.flatnonzero(rng.random(number) < 0.7)
+        which = np.arange(number)[some]
+        times = now[some] + np.where(rng.random(which.size) < 0.9, rng.exponential(50.0, which.size), np.inf)
+        queue.push(times, some)
+        for r, time in zip(which, times, strict=True):
+            plain[r].append(time)
+        nearest = queue.next(which)
+        now[some] += rng.exponential(1.0 if turn % 50 else 300.0, which.size)
+        came = queue.advance(now[some], some)
+        for r, count, first in zip(which, came, nearest, strict=True):
+            later = [time for time in plain[r] if time > now[r]]
+            assert count == len(plain[r]) - len(later)
+            assert first == min(plain[r], default=np.inf)
+            plain[r] = later
+
+
+# Bytes, replications, intervals ---------------------------------------------------------------------------------------
+
+ALL_CAUSES = {
+    "job_nodes": 20,
+    "pool_nodes": 24,
+    "warm_standbys": 2,
+    "spare_nodes": 4,
+    "horizon_h": 300.0,
+    "failures": {"rate_per_node_day": 0.1, "bad_share": 0.2, "bad_factor": 5.0},
+    "faults": [
+        {"name": "loud", "share": 0.5, "right": 0.6, "wrong": 0.3, "detection_s": 300.0},
+        {"name": "other", "share": 0.5},
+    ],
+    "repair": {
+        "automatic_s": 20000.0,
+        "manual_s": 90000.0,
+        "to_manual": 0.5,
+        "automatic_fails": 0.4,
+        "manual_fails": 0.2,
+    },
+    "recovery": {"restart_s": 1200.0, "swap_s": 100.0, "host_selection_s": 600.0, "preemption_s": 2000.0},
+    "checkpoint": {"interval_s": 7200.0, "write_s": 300.0, "upload_s": 3000.0, "drag": 0.3},
+    "straggler": {"rate_per_node_day": 0.05, "slowdown": 0.3, "found_after_s": 20000.0, "pause_s": 500.0},
+}
+BLOCKING = {"interval_s": 7200.0, "write_s": 300.0}
+VARIANTS = {
+    "counted": {},
+    "work": {"horizon_h": None, "work_h": 200.0, "straggler": None},
+    "bursts": {"failures": {"burst_shares": [0.6, 0.4], "burst_sizes": [1, 4], "clock": "always"}},
+    "verified": {"checkpoint": None, "corruption": {"rate_per_node_day": 0.05, "verification_s": 200.0, "every": 2}},
+    "elastic": {
+        "pool_nodes": 22,
+        "spare_nodes": 0,
+        "elastic": {"nodes_per_replica": 4, "batch": 12, "reshard_s": 500.0, "grow_s": 200.0},
+    },
+    "named": {"failures": {"life": "weibull", "shape": 0.7, "clock": "always"}, "retirement": {"failures": 3}},
+}
+
+
+def variant(name):
+    settings = changed(ALL_CAUSES, **VARIANTS[name])
+    return settings if "checkpoint" in settings else {**settings, "checkpoint": BLOCKING}
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_the_same_bytes_whatever_the_block(name):
+    blocks = [run(variant(name), 40, block=block) for block in (40, 1, 7)]
+    assert_closed(blocks[0])
+    assert len({fleet_result.bytes_of(block) for block in blocks}) == 1
+    assert fleet_result.bytes_of(run(variant(name), 40, seed=6)) != fleet_result.bytes_of(blocks[0])
+
+
+def test_a_replication_is_the_same_alone_and_in_another_process():
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    config, key = fleet_config.build(variant("counted")), 7
+    whole = fleet.simulate_block(config, key, 0, 6)
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        parts = [pool.submit(fleet.simulate_block, config, key, first, 2) for first in (0, 2, 4)]
+        assert fleet_result.bytes_of(fleet_result.join([part.result() for part in parts])) == fleet_result.bytes_of(
+            whole
+        )
+
+
+def test_policies_meet_the_same_failures():
+    slow = fleet_config.build(changed(PLAIN, horizon_h=500.0, failures={"clock": "always"}))
+    fast = fleet_config.build(
+        changed(PLAIN, horizon_h=500.0, failures={"clock": "always"}, recovery={"restart_s": 300.0})
+    )
+    results = fleet.compare({"slow": slow, "fast": fast}, np.random.default_rng(1), 200)
+    ratios = [result.effective_training_ratio for result in results.values()]
+    counts = [result.counts["failures"] for result in results.values()]
+    assert np.corrcoef(counts)[0, 1] > 0.98  # a job that stands for longer lacks a node for longer, which cannot fail
+    paired, apart = np.var(ratios[1] - ratios[0]), np.var(ratios[0]) + np.var(ratios[1])
+    assert paired < 0.3 * apart
+    assert_mean(ratios[1] - ratios[0], stalls.running_share(300.0, MTBF) - stalls.running_share(600.0, MTBF), 1e-2)
+
+
+def test_auto_stops_at_the_precision():
+    settings = changed(PLAIN, horizon_h=200.0, checkpoint={"interval_s": 1800.0, "write_s": 120.0})
+    loose, tight = run(settings, "auto", precision=0.02), run(settings, "auto", precision=0.002)
+    assert len(loose) < len(tight)
+    found = fleet_result.estimate(tight.effective_training_ratio)
+    assert found.half_width <= 0.002 * found.mean
+    assert len(tight) < 3 * len(tight) * (found.half_width / (0.002 * found.mean)) ** 2
+    assert fleet_result.bytes_of(run(settings, "auto", precision=0.002, block=11)) == fleet_result.bytes_of(tight)
+
+
+def test_an_interrupted_run_gives_what_it_has():
+    def stop(done, wanted, seconds):
+        if done >= 20:
+            raise KeyboardInterrupt
+
+    result = run(changed(PLAIN, horizon_h=100.0), 100, block=10, progress=stop)
+    assert result.partial
+    assert len(result) == 20
+    assert fleet_result.bytes_of(result) == fleet_result.bytes_of(run(changed(PLAIN, horizon_h=100.0), 20))
+
+
+def test_the_interval_is_students():
+    sample = np.random.default_rng(0).normal(3.0, 2.0, 12)
+    expected = stats.t.interval(0.9, 11, sample.mean(), stats.sem(sample))
+    found = fleet_result.estimate(sample, 0.9)
+    assert (found.low, found.high) == pytest.approx(expected)
+
+
+def test_the_summary_has_every_estimate():
+    summary = run(changed(PLAIN, horizon_h=100.0), 10).summary()
+    assert set(summary["hours_lost"]) == set(budget.BINS) - {"useful"}
+    for name in ("training_time_h", "effective_training_ratio", "failures"):
+        assert set(summary[name]) == {"mean", "sd", "low", "high"}
+    assert (summary["replications"], summary["partial"]) == (10, False)
+
+
+def test_every_bin_has_a_meaning_and_a_place_in_the_goodput_taxonomy():
+    assert set(budget.MEANING) == set(budget.GOODPUT_TAXONOMY) == set(budget.BINS)
+
+
+# Refusals -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"job_nodes": 0}, "job_nodes = 0: must be greater than or equal to 1"),
+        ({"nodes": 3}, "nodes = 3: extra inputs are not permitted"),
+        ({"repair": None}, "repair: is missing"),
+        ({"recovery": {"restart_s": float("nan")}}, "recovery.restart_s = nan"),
+        ({"work_h": 3.0}, "work_h, horizon_h: give one of them"),
+        ({"horizon_h": None}, "work_h, horizon_h: give one of them"),
+        ({"pool_nodes": 120}, "pool_nodes = 120: must hold job_nodes \\+ warm_standbys = 150"),
+        ({"failures": {"life": "weibull"}}, "shape = None: belongs to life = 'weibull'"),
+        ({"failures": {"cv": 1.0}}, "cv = 1.0: belongs to life = 'lognormal'"),
+        (
+            {"failures": {"burst_shares": [0.5, 0.4], "burst_sizes": [1, 10]}},
+            r"burst_shares = \(0.5, 0.4\): must sum to 1",
+        ),
+        ({"failures": {"burst_shares": [0.5, 0.5], "burst_sizes": [1, 7]}}, "job_nodes = 100 is no multiple of 7"),
+        (
+            {"failures": {"burst_shares": [1.0], "burst_sizes": [10], "life": "weibull", "shape": 0.7}},
+            "bursts need exponential lives",
+        ),
+        ({"faults": [{"name": "x", "share": 0.4}]}, "faults: their shares sum to 0.4"),
+        ({"faults": [{"name": "x", "right": 0.8, "wrong": 0.4}]}, "right \\+ wrong = 1.2: must be at most 1"),
+        ({"elastic": {"nodes_per_replica": 7, "reshard_s": 1.0}}, "nodes_per_replica = 7: must divide job_nodes = 100"),
+        (
+            {"elastic": {"nodes_per_replica": 5, "reshard_s": 1.0}, "spare_nodes": 1},
+            "elastic: every node outside the job",
+        ),
+        ({"corruption": {"rate_per_node_day": 0.1, "verification_s": 1.0}}, "corruption: needs a checkpoint"),
+        ({"checkpoint": {"interval_s": 10.0, "upload_s": 20.0}}, "interval_s = 10: must be at least"),
+    ],
+)
+def test_what_is_impossible_or_not_modelled_is_refused(changes, said):
+    with pytest.raises(fleet_config.FleetError, match=said):
+        fleet_config.build(changed(PLAIN, **changes))
+
+
+def test_work_that_no_pool_is_left_for_is_refused():
+    settings = changed(PLAIN, horizon_h=None, work_h=5000.0, warm_standbys=5, retirement={"failures": 1})
+    with pytest.raises(fleet_config.FleetError, match="shrunk below job_nodes"):
+        run(settings, 2)
+    result = run(changed(settings, work_h=None, horizon_h=500.0), 2)
+    assert (result.counts["nodes_retired"] == 6).all()
+    assert_closed(result)
+
+
+def test_a_file_without_a_fleet_is_refused(tmp_path):
+    (tmp_path / "a.toml").write_text("[other]\n", encoding="utf-8")
+    with pytest.raises(fleet_config.FleetError, match=r"has no \[fleet\] table"):
+        fleet_config.read(tmp_path / "a.toml")
+
+
+def test_simulate_refuses_what_is_no_fleet_and_no_generator():
+    with pytest.raises(fleet_config.FleetError, match="must be a Fleet"):
+        fleet.simulate(PLAIN, np.random.default_rng(0), 3)
+    with pytest.raises(ValueError, match="rng = 7"):
+        fleet.simulate(fleet_config.build(PLAIN), 7, 3)
+    with pytest.raises(ValueError, match="replications = 0"):
+        run(PLAIN, 0)

@@ -1,0 +1,36 @@
+"""Published results that the fleet model is held against."""
+
+from pathlib import Path
+
+import pytest
+
+from reliability import anchors, fleet_anchors, fleet_config
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+
+@pytest.fixture(scope="module")
+def found():
+    return {anchor.name: anchor for anchor in fleet_anchors.anchors()}
+
+
+def test_the_base_case_is_that_of_the_examples():
+    example = fleet_config.read(Path(__file__).parents[1] / "examples" / "airesim-base.toml")
+    assert fleet_config.build(fleet_anchors.airesim_settings()) == example
+
+
+def test_each_has_the_status_that_its_number_says(found):
+    for anchor in found.values():
+        anchors.check(anchor)
+
+
+def test_what_is_emergent(found):
+    emergent = {name for name, anchor in found.items() if anchor.status == "emergent"}
+    assert {name for name in found if name.startswith("airesim_")} <= emergent
+    assert {
+        "economics_standbys_8",
+        "economics_overlapped_32",
+        "economics_elastic",
+        "economics_burst_elastic",
+    } <= emergent
+    assert {"network_ettr", "network_mttf_16384", "network_mttf_131072", "llama3"} <= emergent

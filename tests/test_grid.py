@@ -1,0 +1,109 @@
+"""Grid files: what they hold, every combination once, and what is refused."""
+
+import pytest
+
+from reliability import grid
+from reliability.errors import BadInput
+
+CLUSTER = "[cluster]\ngpus = 64\ngpus_per_node = 8\n[recovery]\nstandby_nodes = 1\n"
+
+
+@pytest.fixture
+def written(tmp_path):
+    (tmp_path / "cluster.toml").write_text(CLUSTER)
+
+    def write(text):
+        path = tmp_path / "grid.toml"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def test_every_combination_once_the_last_axis_fastest(written):
+    read = grid.read(
+        written(
+            'cluster = "cluster.toml"\n[grid]\n"cluster.gpus" = [64, 128]\n"recovery.none_left" = ["wait", "requeue"]\n'
+        )
+    )
+    assert len(read) == 4
+    assert [tuple(point.values()) for point in read.points()] == [
+        (64, "wait"),
+        (64, "requeue"),
+        (128, "wait"),
+        (128, "requeue"),
+    ]
+    assert (read.replications, read.seed) == (100, 1)
+
+
+def test_the_settings_are_put_in_and_the_base_stays(written):
+    read = grid.read(
+        written('cluster = "cluster.toml"\n[grid]\n"cluster.gpus" = [128]\n"checkpoint.write_s" = [2.5]\n')
+    )
+    (point,) = read.points()
+    document = read.document(point)
+    assert document == {
+        "cluster": {"gpus": 128, "gpus_per_node": 8},
+        "recovery": {"standby_nodes": 1},
+        "checkpoint": {"write_s": 2.5},
+    }
+    assert read.base["cluster"]["gpus"] == 64
+
+
+@pytest.mark.parametrize(
+    ("given", "values"),
+    [
+        ("{ from = 0, to = 32, points = 5 }", (0, 8, 16, 24, 32)),
+        ('{ from = 1, to = 1000, points = 4, spacing = "log" }', (1, 10, 100, 1000)),
+        ("{ from = 0.0, to = 1.0, points = 3 }", (0.0, 0.5, 1.0)),
+    ],
+)
+def test_ranges(written, given, values):
+    read = grid.read(written(f'cluster = "cluster.toml"\n[grid]\nx = {given}\n'))
+    assert read.axes["x"] == pytest.approx(values)
+    assert list(map(type, read.axes["x"])) == list(map(type, values))
+
+
+HEAD = 'cluster = "cluster.toml"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "cluster = None"),
+        ("cluster = 3", "cluster = 3"),
+        ('cluster = "no.toml"\n[grid]\nx = [1]', "no.toml: cannot be read"),
+        (HEAD, "grid: must be a table"),
+        (HEAD + "[grid]", "grid: must be a table"),
+        (HEAD + "seeds = 3", "Did you mean seed"),
+        (HEAD + "seed = -1\n[grid]\nx = [1]", "seed = -1"),
+        (HEAD + "replications = 1\n[grid]\nx = [1]", "replications = 1: must be a whole number from 2"),
+        (HEAD + "replications = true\n[grid]\nx = [1]", "replications = True"),
+        (HEAD + "[grid]\nx = []", "grid.x = []"),
+        (HEAD + "[grid]\nx = 3", "grid.x = 3"),
+        (HEAD + "[grid]\nx = [1, 1]", "has a value twice"),
+        (HEAD + "[grid]\nx = { from = 1 }", "grid.x.to = None"),
+        (HEAD + "[grid]\nx = { from = 1, to = nan, points = 2 }", "grid.x.to = nan"),
+        (HEAD + "[grid]\nx = { from = 1, to = 2, points = 1 }", "grid.x.points = 1"),
+        (HEAD + "[grid]\nx = { from = 2, to = 1, points = 3 }", "from must be less"),
+        (HEAD + '[grid]\nx = { from = 0, to = 1, points = 3, spacing = "log" }', "with log above 0"),
+        (HEAD + '[grid]\nx = { from = 1, to = 2, points = 3, spacing = "even" }', "linear or log"),
+        (HEAD + "[grid]\nx = { from = 1, to = 2, points = 3, step = 1 }", "grid.x.step"),
+        (HEAD + "[grid]\nx = { from = 0, to = 3, points = 9 }", "no 9 different whole numbers"),
+        (HEAD + '[grid]\n"cluster.gpus.x" = [1]', "gpus is no table"),
+        (HEAD + '[grid]\n"cluster." = [1]', "must be a name"),
+        (HEAD + "[grid]\n" + "\n".join(f"x{i} = {list(range(1000))}" for i in range(3)), "1,000,000,000 points"),
+        ("\x00", "is not TOML"),
+    ],
+)
+def test_what_is_refused(written, text, said):
+    with pytest.raises(BadInput) as error:
+        grid.read(written(text))
+    assert said in str(error.value)
+    assert "grid.toml" in str(error.value) or "no.toml" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_no_such_file(tmp_path):
+    with pytest.raises(BadInput, match="cannot be read"):
+        grid.read(tmp_path / "none.toml")
