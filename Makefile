@@ -7,7 +7,7 @@ PYTHON ?= python3
 ANY := $(if $(filter file,$(origin PYTHON)),--or-existing)
 
 .DEFAULT_GOAL := help
-.PHONY: help book test notebooks notebooks-check bench lock lint clean environment
+.PHONY: help book test notebooks notebooks-check plan bench lock lint clean environment
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
@@ -24,6 +24,11 @@ notebooks: environment ## run the notebooks and write them the way they are comm
 
 notebooks-check: environment ## say which notebooks that would change; write nothing
 	@.venv/bin/python scripts/notebooks.py --check
+
+plan: environment ## plan the three example clusters; the reports are in _build/plans
+	@for example in $$(grep -L "^\[fleet\]" examples/*.toml); do \
+		.venv/bin/python -m reliability plan $$example --out _build/plans/$$(basename $$example .toml) || exit 1; \
+	done
 
 bench: environment ## measure speed against the floor of this machine
 	@.venv/bin/python benchmarks/bench.py

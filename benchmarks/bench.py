@@ -18,6 +18,8 @@ import time
 import tracemalloc
 from pathlib import Path
 
+import fleets
+import logs
 import numpy as np
 
 from reliability import cascades, commit, facts, mitigation, recovery, sdc, stalls, straggler, tiers, verification
@@ -175,6 +177,8 @@ TASKS = [
         1_000_000,
     ),
     ("N recoveries that faults start over", "drawing as many exponentials", drawn_recoveries, THOUSANDS, 1_000_000),
+    *logs.TASKS,
+    *fleets.TASKS,
 ]
 
 

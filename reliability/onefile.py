@@ -49,7 +49,8 @@ def render(notebook: nbformat.NotebookNode, name: str, bibliography: Path, run: 
     bibliography : Path
         The BibTeX file with what the page cites.
     run : mapping
-        What the page's head says of the run: ``version``, ``parameters`` and ``changed``.
+        What the page's head says of the run: ``version``, and ``parameters`` and ``changed``, or ``of``, a list of
+        (what, text).
     """
     with TemporaryDirectory(prefix="reliability-") as temporary:
         folder = Path(temporary).resolve()

@@ -5,6 +5,7 @@ import numpy as np
 from reliability import checks
 
 MOST_STANDBYS = 10**6
+LONG = 100  # standbys from which on a closed form is quicker than the recursion
 
 
 def erlang_b(load, standbys):
@@ -29,12 +30,31 @@ def erlang_b(load, standbys):
     if standbys.max() > MOST_STANDBYS:
         raise ValueError(f"standbys = {checks.plain(standbys)}: must be at most {MOST_STANDBYS}")
     load, standbys = np.broadcast_arrays(load, standbys)
+    if standbys.max() > LONG:
+        return checks.plain(_erlang_b_long(*np.atleast_1d(load, standbys)).reshape(load.shape))
     inverse, chances = np.ones(load.shape), np.ones(load.shape)
     with np.errstate(over="ignore"):
         for k in range(1, int(standbys.max()) + 1):
             inverse = 1 + k / load * inverse
             chances = np.where(standbys == k, 1 / inverse, chances)
     return checks.plain(chances)
+
+
+def _erlang_b_long(load, standbys):
+    """Erlang's formula as a Poisson variable's chance to be k over that to be at most k; as a falling series where both vanish."""
+    from scipy.special import gammaincc, gammaln
+
+    k = standbys.astype(float)
+    with np.errstate(under="ignore", invalid="ignore", divide="ignore"):
+        at_most = gammaincc(k + 1, load)
+        chances = np.exp(k * np.log(load) - load - gammaln(k + 1)) / at_most
+        far = at_most < 1e-200  # then the load is far above k, and each term of 1/B well below the one before
+        term, total, i = np.ones(far.sum()), np.ones(far.sum()), 0
+        while term.size and (term > 1e-17 * total).any():
+            term = term * np.maximum(k[far] - i, 0.0) / load[far]
+            total, i = total + term, i + 1
+    chances[far] = 1 / total
+    return np.clip(chances, 0.0, 1.0)
 
 
 def machine_repair(nodes, standbys, node_mtbf, repair, crews=None):

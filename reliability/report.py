@@ -8,7 +8,6 @@ import re
 import sys
 import sysconfig
 from collections.abc import Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -16,15 +15,15 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from reliability import __version__, arguments, published, scenarios
-from reliability.arguments import BadInput
+from reliability.errors import BadInput
 from reliability.page import RESULTS_MIME
+from reliability.staging import publish, staging
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from nbformat import NotebookNode
 
 SCHEMA = 1
+INPUT_ERRORS = ("BadInput", "ClusterError", "LogError")  # of a file that a parameter names
 
 
 class RunFailed(RuntimeError):
@@ -62,30 +61,64 @@ def run_page(page: str, parameters: Mapping[str, object], out: str | os.PathLike
     RunFailed
         If a cell fails.
     """
+    progress = sys.stderr.isatty() if progress is None else progress
+    with staging(Path(out)) as folder:
+        made = make(page, parameters, progress)
+        html = made.html(progress)
+        (folder / f"{page}.ipynb").write_text(made.ipynb(), encoding="utf-8")
+        (folder / f"{page}.html").write_text(html, encoding="utf-8")
+        (folder / f"{page}.json").write_text(as_json(made.results), encoding="utf-8")
+        written = publish(folder, Path(out))
+    return Run(written, tuple(made.warnings))
+
+
+@dataclass
+class Made:
+    """A page that was executed: its notebook, its results, and what to warn of; `html` adds its own warnings."""
+
+    page: str
+    notebook: NotebookNode
+    results: dict[str, Any]
+    warnings: list[str]
+
+    def ipynb(self) -> str:
+        """Return the notebook's text."""
+        import nbformat
+
+        return nbformat.writes(self.notebook) + "\n"
+
+    def html(self, progress: bool = False, about: Mapping[str, Any] | None = None) -> str:
+        """Render the notebook as one file; `about` is what its head says, by default the parameters of the run."""
+        from reliability import onefile
+
+        if progress:
+            print(f"{self.page}: rendering one HTML file", file=sys.stderr)
+        about = about or _about(self.page, self.results["parameters"])
+        html, more = onefile.render(self.notebook, self.page, data("references.bib"), about)
+        self.warnings += more
+        return html
+
+
+def make(page: str, parameters: Mapping[str, object], progress: bool = False, without: str = "") -> Made:
+    """Check the parameters of a page and execute it; cells with the tag `without` are left out."""
     if page not in scenarios.PAGES:
         hint = arguments.nearest(page, scenarios.PAGES)
         raise BadInput(f"no page {page!r}. {hint}There are {', '.join(scenarios.PAGES)}.")
     values = arguments.check(page, scenarios.parameters(page), scenarios.defaults(page), parameters)
-    progress = sys.stderr.isatty() if progress is None else progress
-    with _staging(Path(out)) as staging:
-        if progress:
-            print(f"{page}: executing the notebook", file=sys.stderr)
-        import nbformat
+    if progress:
+        print(f"{page}: executing the notebook", file=sys.stderr)
+    # now, since a package that is missing should not be found after the run
+    from reliability import onefile  # noqa: F401
 
-        from reliability import onefile  # now, since a package that is missing should not be found after the run
+    notebook = _load(page)
+    notebook.cells = [cell for cell in notebook.cells if not without or without not in cell.metadata.get("tags", [])]
+    executed, warnings = _execute(page, notebook, values, progress)
+    return Made(page, executed, _results(page, executed), warnings)
 
-        notebook = _load(page)
-        executed, warnings = _execute(page, notebook, values, progress)
-        results = _results(page, executed)
-        if progress:
-            print(f"{page}: rendering one HTML file", file=sys.stderr)
-        html, more = onefile.render(executed, page, data("references.bib"), _about(page, results["parameters"]))
-        (staging / f"{page}.ipynb").write_text(nbformat.writes(executed) + "\n", encoding="utf-8")
-        (staging / f"{page}.html").write_text(html, encoding="utf-8")
-        text = json.dumps(results, indent=1, ensure_ascii=False, allow_nan=False)
-        (staging / f"{page}.json").write_text(text + "\n", encoding="utf-8")
-        written = _publish(staging, Path(out))
-    return Run(written, tuple(warnings + more))
+
+def as_json(values: Mapping[str, Any]) -> str:
+    """Return values as the text of a JSON file."""
+    return json.dumps(values, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def data(name: str) -> Path:
@@ -129,6 +162,8 @@ def _execute(page: str, notebook: NotebookNode, values: Mapping, progress: bool)
                 resources={"metadata": {"path": folder}},
             )
         except PapermillExecutionError as error:
+            if error.ename in INPUT_ERRORS:
+                raise BadInput(" ".join(error.evalue.split())) from None
             reason = " ".join(f"{error.ename}: {error.evalue}".split())
             raise RunFailed(f"{page}: cell [{error.exec_count}] failed: {reason}") from None
         except DeadKernelError as error:
@@ -142,6 +177,7 @@ def _kernel(folder: str) -> type:
     from jupyter_client.manager import AsyncKernelManager
 
     environment = {
+        "TRAINING_RELIABILITY_FOLDER": os.getcwd(),  # where paths in parameters begin
         "IPYTHONDIR": folder,  # no start-up files of the user's
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",
         "PYDEVD_DISABLE_FILE_VALIDATION": "1",
@@ -223,28 +259,3 @@ def _about(page: str, values: Mapping[str, Any]) -> dict[str, Any]:
         for name, value in values.items()
     ]
     return {"version": __version__, "parameters": table, "changed": len(changed)}
-
-
-@contextmanager
-def _staging(out: Path) -> Iterator[Path]:
-    """Make a folder for the files on the disk where they will be, and take it away in any case."""
-    place = out.absolute()
-    while not place.exists():
-        place = place.parent
-    if not place.is_dir():
-        raise BadInput(f"--out {out}: {place} is not a folder")
-    try:
-        temporary = TemporaryDirectory(prefix=".reliability-", dir=place)
-    except OSError as error:
-        raise BadInput(f"--out {out}: {place} cannot be written to ({error.strerror})") from None
-    with temporary as folder:
-        yield Path(folder)
-
-
-def _publish(staging: Path, out: Path) -> tuple[Path, ...]:
-    out.mkdir(parents=True, exist_ok=True)
-    written = []
-    for file in sorted(staging.iterdir()):
-        os.replace(file, out / file.name)
-        written.append(out / file.name)
-    return tuple(written)

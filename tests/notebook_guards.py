@@ -262,7 +262,7 @@ def anatomy(notebook):
         if re.match(r"#{1,2} ", line)
     ]
     found = [] if headings and headings[0].endswith("?") else ["the title is not a question"]
-    wanted = RICHER_ANATOMY if name_of(notebook) in scenarios.RICHER else ANATOMY
+    wanted = ANATOMY if name_of(notebook) in scenarios.PUBLISHED else RICHER_ANATOMY
     if (order := [h for h in headings if h in wanted]) != wanted:
         found.append(f"the headings are {order}, not {wanted}")
     return found

@@ -177,6 +177,7 @@ OTHER = {
         "patterns": "4000",
         "seed": "6",
     },
+    "your_cluster": {"cluster_file": "example:llama3", "draws": "600", "seed": "3", "names": "alias"},
 }
 # Allowed, and yet a page might trip over them: the ends of ranges, nothing to count, one of something.
 EDGES = {
@@ -230,6 +231,11 @@ EDGES = {
         {"persistent": 1.0, "matrix": 16, "products": 2, "width": 8, "flips": 5, "patterns": 200, "defect_shows": 1.0},
         {"gpus": 1, "fingerprint_s": 0.0, "matrix": 2, "products": 1, "width": 2, "flips": 1, "patterns": 100},
     ],
+    "your_cluster": [
+        {"draws": 100, "seed": 0},
+        {"cluster_file": "example:slurm_xid", "names": "alias", "draws": 200},
+        {"cluster_file": "example:llama3", "draws": 100},
+    ],
 }
 WRONG = {
     "availability": {"sizes": "128,128", "anchor_job_mttf_h": "0", "gpus_per_node": "eight"},
@@ -242,4 +248,5 @@ WRONG = {
     "checkpoint_tiers": {"quota": "1", "share_domain": "0.8", "model_b": "-1"},
     "straggler_rounds": {"votes": "9", "jitter_s": "10", "sizes": "4096,512"},
     "sdc_defences": {"mix": "HBM=1", "float_format": "float64", "stops": "6"},
+    "your_cluster": {"cluster_file": "no/such.toml", "draws": "10", "names": "hidden"},
 }

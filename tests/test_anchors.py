@@ -50,7 +50,7 @@ def test_the_table_marks_what_is_secondary():
     assert anchors.summary([GOOD]) == "**1 published results: 1 emergent.**"
 
 
-@pytest.mark.parametrize("page", scenarios.RICHER)
+@pytest.mark.parametrize("page", [*scenarios.RICHER, *scenarios.PLANS])
 def test_every_anchor_of_a_page_stands(page):
     held = scenarios.scenario(page).anchors()
     assert len(held) >= 3

@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as parquet
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -150,9 +151,6 @@ def traced():
     folder = DATA / "bytedance-ar"
     if not folder.exists():
         pytest.skip("no ../shared/data/bytedance-ar here")
-    parquet = pytest.importorskip(
-        "pyarrow.parquet", reason="needs pyarrow to read trace-AR.parquet: pip install pyarrow"
-    )
     table = parquet.read_table(folder / "trace-AR.parquet")
     column = {name: np.asarray(table.column(name).to_pylist()) for name in table.column_names}
     column["end"] = column["start_ts"] + column["duration"]

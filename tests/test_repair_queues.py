@@ -22,6 +22,15 @@ def test_erlang_by_its_sum(load, k):
         assert repair_queues.erlang_b(load, k) == pytest.approx(terms[-1] / math.fsum(terms), rel=1e-11)
 
 
+@pytest.mark.parametrize("k", [101, 600, 20_000])
+@pytest.mark.parametrize("share", [0.9, 0.99, 1.0, 1.02, 1.3, 20.0])
+def test_erlang_of_a_large_pool_by_the_recursion(k, share):
+    inverse = 1.0
+    for i in range(1, k + 1):
+        inverse = 1 + i / (k * share) * inverse
+    assert repair_queues.erlang_b(k * share, k) == pytest.approx(1 / inverse, rel=1e-10, abs=1e-250)
+
+
 def test_erlang_broadcasts_and_holds_at_extremes():
     with strict():
         assert repair_queues.erlang_b([1.0, 1e9], [[0], [5]]).shape == (2, 2)

@@ -32,7 +32,7 @@ from site_readers import CSS_LOADS, dead_links, execution_errors, nameless_image
 from sphinx_external_toc.parsing import parse_toc_yaml
 
 import reliability
-from reliability import __main__, published, scenarios
+from reliability import __main__, commands, published, scenarios
 
 BUILD = "from jupyter_book.cli.main import main; main()"
 BUILD_LIMIT_S = 600
@@ -231,7 +231,7 @@ def test_the_reader_of_links_finds(tmp_path):
 # Pages that speak of the package --------------------------------------------------------------------------------------
 
 # Of no use to who computes with the package, or documented elsewhere.
-INTERNAL = {"__main__", "arguments", "cell_links", "checks", "mathml", "onefile", "text"}
+INTERNAL = {"__main__", "arguments", "cell_links", "checks", "commands", "mathml", "onefile", "text"}
 
 
 def names_in_the_package():
@@ -263,7 +263,7 @@ def test_every_module_is_on_the_page_of_the_api():
 def test_the_command_line_page_has_every_option_and_parameter(soups, html):
     shown = soups[html / "pages/command_line.html"].find("article").get_text()
     options = re.findall(r"--[a-z-]+", __main__.parser().format_help())
-    for command in ("run", "demo"):
+    for command in commands.NAMES:
         with contextlib.redirect_stdout(io.StringIO()) as told, pytest.raises(SystemExit):
             __main__.parser().parse_args([command, "--help"])
         options += re.findall(r"--[a-z-]+", told.getvalue())

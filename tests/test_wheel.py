@@ -34,7 +34,7 @@ def wheel(sources):
 def expected(sources):
     """Return the bytes that the wheel must hold, by their names in it."""
     package = {name: text for name, text in sources[1].items() if name.startswith("reliability/")}
-    beside = {name: text for name, text in sources[1].items() if name.startswith(("notebooks/", "references.bib"))}
+    beside = {name: text for name, text in sources[1].items() if name.startswith(("notebooks/", "references.bib", "examples/"))}
     return package | {f"reliability/{name}": text for name, text in beside.items()}
 
 
@@ -51,6 +51,8 @@ def test_nothing_else_is_in_it(wheel, expected):
     [
         *(f"notebooks/{page}.ipynb" for page in scenarios.PAGES),
         "references.bib",
+        "examples/incidents.toml",
+        "logs/xid_codes.toml",
         "facts.toml",
         "published.toml",
         "scenarios/inputs.toml",

@@ -1,7 +1,7 @@
 """The pages' models: each one's parameters, what it computes from them, its text.
 
 A scenario module has a `Parameters` model and a `compute` function; the five published scenarios
-print the same `sections` on their pages and in the `demo` command. A richer page's module has
+print the same `sections` on their pages and in the `demo` command. The module of a richer page, or of a plan's, has
 `anchors` besides: the published results that it is held against.
 """
 
@@ -12,7 +12,8 @@ from pathlib import Path
 
 PUBLISHED = ("availability", "checkpoint", "recovery", "straggler", "sdc")
 RICHER = ("failure_process", "recovery_timeline", "checkpoint_tiers", "straggler_rounds", "sdc_defences")
-PAGES = PUBLISHED + RICHER
+PLANS = ("your_cluster",)
+PAGES = PUBLISHED + RICHER + PLANS
 
 
 def scenario(page):
@@ -113,4 +114,4 @@ def demo(number=None):
 
 def anchors():
     """Return the published results that the richer pages are held against, by page."""
-    return {page: scenario(page).anchors() for page in RICHER}
+    return {page: scenario(page).anchors() for page in RICHER + PLANS}

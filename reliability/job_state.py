@@ -1,0 +1,256 @@
+"""A job with its failures, its recovery and its standbys, drawn many times: what it keeps, and the choices that are best for it."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from reliability import checkpoint, checks, renewal
+from reliability.availability import expected_ettr
+from reliability.repair_queues import erlang_b
+
+HOUR = 3600.0
+SMALLEST_RATE = 1e-15  # failures of a node in an hour: as good as none, and still a number to divide by
+MOST_STANDBYS = 2000  # that are tried; more are not a pool but a second cluster
+CHOOSING = 500  # draws with which a choice is made: it moves little with more, and what it keeps less still
+FURTHEST = 690.0  # logarithm of seconds: no float is much larger
+WIDEST = 1e3  # how far from Young's interval the best one is looked for, as a factor
+
+
+@dataclass(frozen=True)
+class State:
+    """A job in one state of its cluster. Arrays are [draws], those by class [draws, classes].
+
+    Attributes
+    ----------
+    nodes : int
+        Of the job.
+    rate : array
+        Failures of a node in an hour.
+    shares : array [draws, classes]
+        Of the failures.
+    on_node : bool array [classes]
+        Whether a node is to blame: a standby then takes its place, and it goes to repair.
+    detection : array [draws, classes]
+        Seconds.
+    cold, swap : arrays, seconds
+        Restart without and with a standby; `swap` is None where there is no such way.
+    replacement : array, seconds
+        What a cold restart takes longer when no standby is left.
+    repair_h : array or None
+        Hours until a failed node stands by again; None: unknown, and standbys count as always there.
+    standbys : int
+    waits : bool
+        Whether a job that finds no standby waits for a repair, instead of a node from elsewhere.
+    write : array, seconds
+    drag : array
+        By which share slow ranks make every step longer.
+    interval : float or None
+        Seconds between two checkpoints.
+    """
+
+    nodes: int
+    rate: np.ndarray
+    shares: np.ndarray
+    on_node: np.ndarray
+    detection: np.ndarray
+    cold: np.ndarray
+    swap: np.ndarray | None
+    replacement: np.ndarray
+    repair_h: np.ndarray | None
+    standbys: int
+    waits: bool
+    write: np.ndarray
+    drag: np.ndarray
+    interval: float | None = None
+
+    @property
+    def mtbf(self):
+        """Seconds between failures of the job while it does not wait for a node [draws]."""
+        return HOUR / (np.maximum(self.rate, SMALLEST_RATE) * self.nodes)
+
+    @property
+    def load(self):
+        """Nodes that fail in one mean repair [draws], or None where the repair is unknown."""
+        if self.repair_h is None:
+            return None
+        return np.maximum(self.rate, SMALLEST_RATE) * self.nodes * (self.shares @ self.on_node) * self.repair_h
+
+    def chance_none_left(self, standbys=None):
+        """Chance that a failure of a node finds no standby [draws]: Erlang's loss formula."""
+        k = self.standbys if standbys is None else standbys
+        if self.swap is None or k == 0:
+            return np.ones_like(self.rate)
+        if self.load is None:
+            return np.zeros_like(self.rate)
+        return np.where(self.load > 0, erlang_b(np.maximum(self.load, 1e-300), k), 0.0)
+
+    def waiting(self, standbys=None):
+        """Share of all time in which the job waits for a node [draws]."""
+        k = (self.standbys if standbys is None else standbys) if self.swap is not None else 0
+        if not self.waits or self.load is None:
+            return np.zeros_like(self.rate)
+        return np.where(self.load > 0, erlang_b(np.maximum(self.load, 1e-300), k + 1), 0.0)
+
+    def kinds(self):
+        """Return shares, detection and restart [draws, 2 classes]: each class with a swap, then each without."""
+        none = self.chance_none_left()[:, None]
+        swapped = self.shares * self.on_node * (1 - none)
+        cold = np.broadcast_to(self.cold[:, None], self.shares.shape)
+        swap = cold if self.swap is None else np.broadcast_to(self.swap[:, None], self.shares.shape)
+        alone = cold if self.waits else cold + self.on_node * self.replacement[:, None]
+        return (
+            np.concatenate([swapped, self.shares - swapped], axis=1),
+            np.concatenate([self.detection, self.detection], axis=1),
+            np.concatenate([swap, alone], axis=1),
+        )
+
+    def budget(self):
+        """Return the `reliability.renewal.Budget` [draws] of this state, whose interval must be set."""
+        return renewal.budget(self.interval, self.write, *self.kinds(), self.mtbf, self.drag, self.waiting())
+
+    def by_class(self, by_kind):
+        """Add up an array by kind [draws, 2 classes] to one by class."""
+        return by_kind[:, : len(self.on_node)] + by_kind[:, len(self.on_node) :]
+
+    def ettr(self, interval=None):
+        """Share of all time that becomes work [draws], at this state's interval or at another."""
+        shares, detection, restart = self.kinds()
+        whole = renewal.effective_restart(shares, detection + restart, self.mtbf)
+        kept = checkpoint.renewal_efficiency(interval or self.interval, self.write, whole, self.mtbf)
+        return (1 - self.waiting()) * kept / (1 + self.drag)
+
+    def first_order(self):
+        """The expected ETTR of Kokolis et al. [draws], slow ranks added: a comparison, to first order."""
+        shares, detection, restart = self.kinds()
+        return expected_ettr(self.mtbf, (shares * (detection + restart)).sum(1), self.interval, self.write) / (
+            1 + self.drag
+        )
+
+    def spread(self, horizon):
+        """Standard deviation of the share kept in one period of so many seconds, from chance alone [draws]."""
+        shares, detection, restart = self.kinds()
+        whole = detection + restart
+        if self.waits and self.load is not None:
+            # A failure that finds none waits for the first of k + 1 repairs as well.
+            wait = HOUR * self.repair_h / ((self.standbys if self.swap is not None else 0) + 1)
+            half = len(self.on_node)
+            whole = whole + np.concatenate([np.zeros(half), self.on_node.astype(float)]) * wait[:, None]
+        return renewal.horizon_spread(self.interval, self.write, shares, whole, self.mtbf, horizon, self.drag)
+
+
+def thinned(state, draws=CHOOSING):
+    """Return a state with only the first draws, which are as random as all of them."""
+    parts = {
+        name: value[:draws]
+        for name, value in vars(state).items()
+        if isinstance(value, np.ndarray) and name != "on_node"
+    }
+    return replace(state, **parts)
+
+
+def best_interval(state):
+    """Return the interval with the greatest mean ETTR over the draws, in seconds."""
+    state = thinned(state)
+    return _maximum(state, _weights(state))
+
+
+def good_intervals(state, tolerance=0.005):
+    """Return the shortest and the longest interval whose mean ETTR is as good to a relative `tolerance`, in seconds."""
+    from scipy.optimize import brentq
+
+    tolerance = checks.scalar("tolerance", checks.inner_probability("tolerance", tolerance))
+    state = thinned(state)
+    weights = _weights(state)
+    best = np.log(_maximum(state, weights))
+    wanted = (1 - tolerance) * _mean(best, state, weights)
+    ends = []
+    for step in (-1.0, 1.0):
+        end = best
+        while _mean(end, state, weights) > wanted and abs(end) < FURTHEST:
+            end, step = np.clip(end + step, -FURTHEST, FURTHEST), 1.2 * step
+        if (
+            _mean(end, state, weights) > wanted
+        ):  # as good as far as it was looked: a write or failures that cost nothing
+            ends.append(float(np.exp(end)))
+            continue
+        ends.append(float(np.exp(brentq(lambda x: _mean(x, state, weights) - wanted, min(best, end), max(best, end)))))
+    return ends[0], ends[1]
+
+
+def _weights(state):
+    """What the ETTR is multiplied with whatever the interval is [draws]."""
+    shares, detection, restart = state.kinds()
+    whole = renewal.effective_restart(shares, detection + restart, state.mtbf)
+    return (1 - state.waiting()) * np.exp(-whole / state.mtbf) / (1 + state.drag)
+
+
+def _mean(log_interval, state, weights):
+    kept = checkpoint.renewal_efficiency(float(np.exp(log_interval)), state.write, 0.0, state.mtbf)
+    return float(np.mean(weights * kept))
+
+
+def _maximum(state, weights):
+    from scipy.optimize import minimize_scalar
+
+    middle = np.log(np.median(checkpoint.optimal_interval(state.write, state.mtbf)))
+    edges = (middle - np.log(WIDEST), middle + np.log(WIDEST))
+    coarse = np.linspace(*edges, 29)
+    i = int(np.argmax([_mean(x, state, weights) for x in coarse]))
+    bracket = (coarse[max(0, i - 1)], coarse[min(28, i + 1)])
+    found = minimize_scalar(
+        lambda x: -_mean(x, state, weights), bounds=bracket, method="bounded", options={"xatol": 1e-4}
+    )
+    return float(np.exp(found.x))
+
+
+@dataclass(frozen=True)
+class Pools:
+    """Pools of 0, 1, 2, … standbys [pools]: mean chance that a failure finds none, mean ETTR, mean ETTR for each GPU that is paid."""
+
+    none_left: np.ndarray
+    ettr: np.ndarray
+    per_paid: np.ndarray
+
+    @property
+    def best(self):
+        """The pool that keeps most work for each GPU that is paid."""
+        return int(np.argmax(self.per_paid))
+
+    def enough(self, shortage):
+        """Return the smallest pool of which a failure finds none with at most that mean chance, or None."""
+        return int(np.argmax(self.none_left <= shortage)) if (self.none_left <= shortage).any() else None
+
+
+def pools(state, shortage=None):
+    """Try pools of standbys, from none on; None where there is no swap or the repair is unknown.
+
+    Parameters
+    ----------
+    state : State
+    shortage : float, in (0, 1), optional
+        Go on until a failure finds none with at most this mean chance; by default only until no larger pool can pay better.
+    """
+    if state.swap is None or state.load is None:
+        return None
+    state = thinned(state)
+    load, each = state.load, state.mtbf
+    through = np.exp(-state.detection / each[:, None]) * state.shares
+    node, other = through @ state.on_node, through @ ~state.on_node
+    swapped, cold = np.exp(-state.swap / each), np.exp(-state.cold / each)
+    alone = cold if state.waits else np.exp(-(state.cold + state.replacement) / each)
+    plain = np.asarray(checkpoint.renewal_efficiency(state.interval, state.write, 0.0, each)) / (1 + state.drag)
+    at_most = float(np.mean(plain * (other * cold + node * np.maximum(swapped, alone))))
+    none, rows, best = np.ones_like(load), [], 0.0
+    for k in range(MOST_STANDBYS + 1):
+        one_more = load * none / (k + 1 + load * none)  # Erlang's recursion
+        kept = float(
+            np.mean(
+                (1 - one_more * state.waits) * plain * (other * cold + node * (none * alone + (1 - none) * swapped))
+            )
+        )
+        rows.append((float(np.mean(none)), kept, kept / (1 + k / state.nodes)))
+        best = max(best, rows[-1][2])
+        if at_most / (1 + (k + 1) / state.nodes) <= best and (shortage is None or rows[-1][0] <= shortage):
+            break
+        none = one_more
+    return Pools(*map(np.array, zip(*rows, strict=True)))

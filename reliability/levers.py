@@ -1,0 +1,253 @@
+"""What could be bettered, what each is worth alone, and the fewest of them that reach a target."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import combinations, groupby
+
+import numpy as np
+
+from reliability import job_state
+from reliability.job_state import State
+from reliability.plan_words import many
+
+HALF = 0.5  # the yardstick where nothing is offered
+
+
+@dataclass(frozen=True)
+class Lever:
+    """One thing that could be bettered.
+
+    Attributes
+    ----------
+    name : str
+    what : str
+        In words, with numbers.
+    offered : bool
+        Whether the cluster file says that it can be had, or it is free to choose; else it is a yardstick.
+    apply : callable
+    """
+
+    name: str
+    what: str
+    offered: bool
+    apply: Callable[[State], State]
+
+
+def levers(state, offers, drawn):
+    """Return the levers of a state.
+
+    Parameters
+    ----------
+    state : State
+        As it is now, its interval set.
+    offers : reliability.cluster_fields.Improvements
+    drawn : function of (name, Quantity) to array [draws]
+
+    Returns
+    -------
+    list of Lever
+        Those that could change anything.
+    """
+    found = [_rate(offers), _detection(offers, drawn), _restart(state, offers, drawn), _write(offers, drawn)]
+    if np.any(state.drag > 0) or offers.slowdown is not None:
+        found.append(_stragglers(offers, drawn))
+    if state.swap is not None and (state.load is not None or offers.standby_nodes is not None):
+        found.append(_standbys(offers))
+    found.append(_interval(offers))  # last: it follows the others
+    return found
+
+
+def _like(state, value):
+    """As many draws of a value as a state has: a thinned one has the first of them."""
+    return value[: len(state.rate)]
+
+
+def _rate(offers):
+    factor = offers.rate_factor
+    share = HALF if factor is None else factor
+    what = "failures halved" if factor is None else f"failures times {factor:g}"
+    return Lever("rate", what, factor is not None, lambda s: replace(s, rate=s.rate * share))
+
+
+def _detection(offers, drawn):
+    if offers.detection_s is None:
+        return Lever("detection", "detection halved", False, lambda s: replace(s, detection=s.detection * HALF))
+    value = drawn("improvements.detection_s", offers.detection_s)
+    what = f"detection in {offers.detection_s.value:g} s"
+    return Lever(
+        "detection", what, True, lambda s: replace(s, detection=np.minimum(s.detection, _like(s, value)[:, None]))
+    )
+
+
+def _restart(state, offers, drawn):
+    cold, swap = offers.cold_restart_s, offers.standby_restart_s
+    if cold is None and swap is None:
+        return Lever(
+            "restart",
+            "restarts halved",
+            False,
+            lambda s: replace(s, cold=s.cold * HALF, swap=None if s.swap is None else s.swap * HALF),
+        )
+    changes, words = {}, []
+    if cold is not None:
+        changes["cold"] = drawn("improvements.cold_restart_s", cold)
+        words.append(f"cold restart in {cold.value:g} s")
+    if swap is not None:
+        changes["swap"] = drawn("improvements.standby_restart_s", swap)
+        words.append(f"swap in {swap.value:g} s")
+    return Lever(
+        "restart",
+        " and ".join(words),
+        True,
+        lambda s: replace(s, **{name: _like(s, value) for name, value in changes.items()}),
+    )
+
+
+def _write(offers, drawn):
+    if offers.write_s is None:
+        return Lever("write", "writes halved", False, lambda s: replace(s, write=s.write * HALF))
+    value = drawn("improvements.write_s", offers.write_s)
+    return Lever("write", f"writes of {offers.write_s.value:g} s", True, lambda s: replace(s, write=_like(s, value)))
+
+
+def _stragglers(offers, drawn):
+    if offers.slowdown is None:
+        return Lever("stragglers", "no slow ranks", False, lambda s: replace(s, drag=np.zeros_like(s.drag)))
+    value = drawn("improvements.slowdown", offers.slowdown)
+    return Lever(
+        "stragglers",
+        f"slow ranks that cost {100 * offers.slowdown.value:g}%",
+        True,
+        lambda s: replace(s, drag=_like(s, value)),
+    )
+
+
+def _standbys(offers):
+    if offers.standby_nodes is not None:
+        wanted = offers.standby_nodes
+        return Lever("standbys", many(wanted, "standby node"), True, lambda s: replace(s, standbys=wanted))
+
+    def best(state):
+        if state.load is None or state.swap is None:
+            return state
+        # None is taken away: the nodes are there, and a smaller pool only pays where they can be given back.
+        return replace(state, standbys=max(state.standbys, job_state.pools(state).best))
+
+    return Lever("standbys", "further standby nodes that pay", True, best)
+
+
+def _interval(offers):
+    if offers.interval_min is not None:
+        seconds = 60.0 * offers.interval_min
+        return Lever(
+            "interval", f"a checkpoint every {offers.interval_min:g} min", True, lambda s: replace(s, interval=seconds)
+        )
+    return Lever(
+        "interval", "the best checkpoint interval", True, lambda s: replace(s, interval=job_state.best_interval(s))
+    )
+
+
+def together(state, chosen):
+    """Apply levers one after another."""
+    for lever in chosen:
+        state = lever.apply(state)
+    return state
+
+
+def settled(state, chosen, rounds=5):
+    """Apply levers one after another, and the standbys and the interval again until the pool is the one that pays at that interval.
+
+    Parameters
+    ----------
+    state : State
+    chosen : list of Lever
+    rounds : int
+        At most so many times.
+    """
+    state = together(state, chosen)
+    by_name = {lever.name: lever for lever in chosen}
+    if not {"standbys", "interval"} <= set(by_name):
+        return state
+    for _ in range(rounds):
+        again = by_name["standbys"].apply(state)
+        if again.standbys == state.standbys:
+            break
+        state = by_name["interval"].apply(again)
+    return state
+
+
+def worth(state, found):
+    """Return what each lever alone adds to the ETTR, as (lever, array [draws]), the greatest median first, which is what is shown."""
+    base = state.ettr()
+    gains = [(lever, lever.apply(state).ettr() - base) for lever in found]
+    return sorted(gains, key=lambda pair: -float(np.median(pair[1])))
+
+
+@dataclass(frozen=True)
+class Way:
+    """A set of levers that reaches the target: their names, and the chance that the mean ETTR then reaches it."""
+
+    names: tuple[str, ...]
+    chance: float
+    ettr: np.ndarray
+
+
+def smallest(state, found, target, sure=(0.5,)):
+    """Return the fewest levers with which the target is reached, for each wanted chance.
+
+    Parameters
+    ----------
+    state : State
+    found : list of Lever
+    target : float, in (0, 1]
+    sure : sequence of float
+        Shares of the draws in which the mean ETTR is to reach the target.
+
+    Returns
+    -------
+    list of Way or None
+        One for each of `sure`; None where not even all of them are enough. As few yardsticks as possible; then as few levers; then the
+        greatest mean ETTR. Without a lever where none is needed.
+    """
+    few = job_state.thinned(state)
+    ways: list = [None] * len(sure)
+    sets = [chosen for size in range(len(found) + 1) for chosen in combinations(found, size)]
+    sets.sort(key=lambda chosen: (_yardsticks(chosen), len(chosen)))
+    for _, alike in groupby(sets, key=lambda chosen: (_yardsticks(chosen), len(chosen))):
+        tried = [(chosen, settled(few, chosen).ettr()) for chosen in alike]
+        tried.sort(key=lambda pair: -float(pair[1].mean()))
+        for i, wanted in enumerate(sure):
+            enough = (chosen for chosen, ettr in tried if np.mean(ettr >= target) >= wanted)
+            if ways[i] is None and (chosen := next(enough, None)) is not None:
+                ettr = settled(state, chosen).ettr()
+                ways[i] = Way(tuple(lever.name for lever in chosen), float(np.mean(ettr >= target)), ettr)
+        if None not in ways:
+            break
+    return ways
+
+
+def _yardsticks(chosen):
+    return sum(not lever.offered for lever in chosen)
+
+
+def rate_needed(state, target):
+    """Return the factor on the failure rate with which the median ETTR is the target, the interval the best each time.
+
+    Returns
+    -------
+    float or None
+        At most 1; None where not even a thousandth of the failures is few enough.
+    """
+    from scipy.optimize import brentq
+
+    def short(log_factor):
+        fewer = replace(state, rate=state.rate * np.exp(log_factor))
+        fewer = replace(fewer, interval=job_state.best_interval(fewer))
+        return float(np.median(fewer.ettr())) - target
+
+    if short(0.0) >= 0:
+        return 1.0
+    low = np.log(1e-3)
+    if short(low) < 0:
+        return None
+    return float(np.exp(brentq(short, low, 0.0, xtol=1e-3)))

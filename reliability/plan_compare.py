@@ -1,0 +1,93 @@
+"""Two plans compared draw by draw: what is the same in both cancels, and is not in the intervals of the differences."""
+
+import numpy as np
+
+from reliability.plan_document import lost_gpu_hours
+from reliability.quantities import interval
+
+SCHEMA_NAME = "training-reliability/plan-compare"
+VERSION = 1
+BETTER_HIGH = ("ettr_now", "ettr_planned", "mtbf_h")
+BETTER_LOW = ("lost_gpu_hours", "lost_gpu_hours_planned", "lost", "lost_planned")
+
+
+def compare(first, second):
+    """Compare two plans that were drawn with one seed.
+
+    Parameters
+    ----------
+    first, second : reliability.plan.Plan
+
+    Returns
+    -------
+    dict
+        ``schema``, ``version``, ``first`` and ``second`` (``name``, ``gpus``, ``horizon_h``, ``target``, ``currency``), and ``differences``: a list of
+        ``what``, ``first``, ``second``, ``difference`` (second less first), each a table of value, low and high, and
+        ``chance_second_better``, null where they do not differ, or neither way is better.
+
+    Raises
+    ------
+    ValueError
+        Where the draws are not common.
+    """
+    for name in ("seed", "draws"):
+        a, b = getattr(first.streams, name), getattr(second.streams, name)
+        if a != b:
+            raise ValueError(
+                f"{name} = {a} and {b}: must be the same in both plans, so that the random numbers are common"
+            )
+    rows = []
+    measured = [_measures(made) for made in (first, second)]
+    for what in measured[0]:
+        if what in measured[1]:
+            a, b = (np.broadcast_to(found[what], (first.streams.draws,)).astype(float) for found in measured)
+            rows.append(
+                {
+                    "what": what,
+                    "first": interval(a),
+                    "second": interval(b),
+                    "difference": interval(b - a),
+                    "chance_second_better": _better(what, a, b),
+                }
+            )
+    return {
+        "schema": SCHEMA_NAME,
+        "version": VERSION,
+        "first": _about(first),
+        "second": _about(second),
+        "differences": rows,
+    }
+
+
+def _better(what, a, b):
+    if (a == b).all():
+        return None
+    if what in BETTER_HIGH:
+        return float(np.mean(b > a) + np.mean(b == a) / 2)
+    if what in BETTER_LOW:
+        return float(np.mean(b < a) + np.mean(b == a) / 2)
+    return None
+
+
+def _about(made):
+    return {
+        "name": made.name,
+        "gpus": made.cluster.cluster.gpus,
+        "horizon_h": made.horizon_h,
+        "target": made.cluster.target.ettr,
+        "currency": None if made.cluster.cluster.price_per_gpu_hour is None else made.cluster.cluster.currency,
+    }
+
+
+def _measures(made):
+    lost = [lost_gpu_hours(made, state) for state in (made.now, made.planned)]
+    found = {
+        "ettr_now": made.now.ettr(),
+        "ettr_planned": made.planned.ettr(),
+        "mtbf_h": made.now.mtbf / 3600,
+        "lost_gpu_hours": lost[0],
+        "lost_gpu_hours_planned": lost[1],
+    }
+    if made.cluster.cluster.price_per_gpu_hour is not None:
+        found |= {"lost": made.money(lost[0]), "lost_planned": made.money(lost[1])}
+    return found | {"interval_min": made.planned.interval / 60, "standbys": made.planned.standbys}

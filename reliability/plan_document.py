@@ -1,0 +1,225 @@
+"""The plan as plain values: what ``plan.json`` holds. `reliability.plan_schema` documents every key, and a test holds the two together."""
+
+import numpy as np
+
+from reliability import job_state, plan, quantities
+from reliability.evidence import described
+from reliability.plan_inputs import inputs
+from reliability.plan_schema import SCHEMA_NAME, VERSION
+from reliability.quantities import interval
+
+
+def document(made):
+    """Return a plan as plain values, by the keys of `reliability.plan_schema.SCHEMA`.
+
+    Parameters
+    ----------
+    made : reliability.plan.Plan
+
+    Returns
+    -------
+    dict
+        Numbers are not rounded yet; see :func:`reliability.page.rounded`.
+    """
+    job, now, planned = made.cluster.cluster, made.now, made.planned
+    priced = job.price_per_gpu_hour is not None
+    return {
+        "schema": SCHEMA_NAME,
+        "version": VERSION,
+        "name": made.name,
+        "draws": made.streams.draws,
+        "seed": made.streams.seed,
+        "level": quantities.LEVEL,
+        "job": {
+            "gpus": job.gpus,
+            "nodes": now.nodes,
+            "gpus_per_node": job.gpus_per_node,
+            "horizon_h": made.horizon_h,
+            "gpu_hours": made.gpu_hours,
+            "currency": job.currency if priced else None,
+            "price_per_gpu_hour": job.price_per_gpu_hour,
+            "none_left": made.cluster.recovery.none_left,
+        },
+        "inputs": inputs(made),
+        "failures": _failures(made),
+        "ettr": {
+            "now": interval(now.ettr()),
+            "planned": interval(planned.ettr()),
+            "gain": interval(planned.ettr() - now.ettr()),
+            "now_in_horizon": interval(made.in_horizon(now)),
+            "planned_in_horizon": interval(made.in_horizon(planned)),
+            "first_order": interval(now.first_order()),
+        },
+        "hours": _hours(made),
+        "interval": _interval(made),
+        "standbys": _standbys(made),
+        "levers": [_lever(made, lever, gain) for lever, gain in made.levers],
+        "cost": cost(made),
+        "target": _target(made),
+        "unknown": [{"what": u.what, "instead": u.instead, "tells": u.tells} for u in made.evidence.unknown],
+    }
+
+
+def _failures(made):
+    found = described(made.evidence, made.now.nodes)
+    budget = made.now.budget()
+    lost = made.now.by_class(budget.lost_by_kind)
+    for i, row in enumerate(found["classes"]):
+        row["lost"] = interval(lost[:, i])
+        row["standby_helps"] = bool(made.now.on_node[i])
+    return {"source": made.evidence.source, "citation": made.evidence.citation, **found, "logs": made.evidence.logs}
+
+
+def _hours(made):
+    now, planned = made.now.budget().parts(), made.planned.budget().parts()
+    return [
+        {
+            "what": name,
+            "now": interval(share),
+            "planned": interval(planned[name]),
+            "gpu_hours": interval(made.gpu_hours * share),
+        }
+        for name, share in now.items()
+    ]
+
+
+def _interval(made):
+    found, step = plan.intervals_compared(made), made.cluster.cluster.step_s
+    return {
+        "now_min": found["now"],
+        "planned_min": found["planned"],
+        "best_min": found["best"],
+        "good_low_min": found["good"][0],
+        "good_high_min": found["good"][1],
+        "planned_steps": None if step is None else max(1, round(60 * found["planned"] / step)),
+        **{f"{name}_min": found[name] for name in ("exact", "young", "daly", "saxena")},
+    }
+
+
+def _standbys(made):
+    if made.pools is None:
+        return None
+    now, planned, shortage = made.now, made.planned, made.cluster.target.shortage
+    spare, saved = plan.giving_back(made)
+    return {
+        "now": now.standbys,
+        "planned": planned.standbys,
+        "pays_best": made.pools.best,
+        "spare": spare,
+        "spare_saves_gpu_hours": None if saved is None else interval(saved),
+        "enough": made.pools.enough(shortage),
+        "shortage": shortage,
+        "none_left_now": interval(now.chance_none_left()),
+        "none_left_planned": interval(planned.chance_none_left()),
+        "runs_out_now": plan.chance_runs_out(made, now, now.standbys),
+        "runs_out_planned": plan.chance_runs_out(made, planned, planned.standbys),
+        "load": interval(planned.load),
+    }
+
+
+def _lever(made, lever, gain):
+    hours = made.gpu_hours * gain
+    money = made.money(hours)
+    return {
+        "name": lever.name,
+        "what": lever.what,
+        "offered": lever.offered,
+        "gain": interval(gain),
+        "gpu_hours": interval(hours),
+        "money": None if money is None else interval(money),
+    }
+
+
+def lost_gpu_hours(made, state):
+    """GPU-hours of the run that do not become work, those of the standbys included [draws]: the one meaning of "lost" in a plan."""
+    return made.gpu_hours * (1 - state.ettr()) + standby_gpu_hours(made, state)
+
+
+def standby_gpu_hours(made, state):
+    """GPU-hours of a state's standbys over the run."""
+    return state.standbys * made.cluster.cluster.gpus_per_node * made.horizon_h
+
+
+def cost(made):
+    """What is lost now and under the plan: GPU-hours, and money where there is a price."""
+    now, planned = (lost_gpu_hours(made, state) for state in (made.now, made.planned))
+    beside = [standby_gpu_hours(made, state) for state in (made.now, made.planned)]
+    saved = now - planned
+
+    def priced(hours):
+        money = made.money(hours)
+        return None if money is None else interval(money)
+
+    return {
+        "lost_gpu_hours": interval(now),
+        "lost_gpu_hours_planned": interval(planned),
+        "saved_gpu_hours": interval(saved),
+        "standby_gpu_hours": beside[0],
+        "standby_gpu_hours_planned": beside[1],
+        "lost": priced(now),
+        "lost_planned": priced(planned),
+        "saved": priced(saved),
+    }
+
+
+def _target(made):
+    from reliability.levers import rate_needed
+
+    wanted, ways = made.cluster.target.ettr, made.ways()
+    return {
+        "ettr": wanted,
+        "chance_now": float(np.mean(made.now.ettr() >= wanted)),
+        "chance_planned": float(np.mean(made.planned.ettr() >= wanted)),
+        "chance_in_horizon": float(np.mean(made.in_horizon(made.planned) >= wanted)),
+        "likely": None if ways["likely"] is None else list(ways["likely"].names),
+        "safe": None if ways["safe"] is None else list(ways["safe"].names),
+        "rate_factor": rate_needed(job_state.thinned(made.planned), wanted),
+    }
+
+
+def keys(value, prefix="", open_ended=("failures.logs",)):
+    """Return the dotted keys of a document, as `reliability.plan_schema.SCHEMA` has them; what is inside a range, and inside `open_ended`, has none."""
+    found = set()
+    if isinstance(value, dict) and set(value) != {"value", "low", "high"} and prefix not in open_ended:
+        for key, part in value.items():
+            dotted = f"{prefix}.{key}" if prefix else key
+            found |= {dotted + "[]" if isinstance(part, list) and part and isinstance(part[0], dict) else dotted}
+            found |= keys(part, dotted)
+    if isinstance(value, list):
+        for part in value:
+            found |= keys(part, f"{prefix}[]")
+    return found
+
+
+def frames(document):
+    """Return the lists of a document as tables: inputs, hours, levers, classes and unknown.
+
+    Parameters
+    ----------
+    document : dict
+
+    Returns
+    -------
+    dict of str to pandas.DataFrame
+        A range has three columns: its name, and its name with low and high.
+    """
+    import pandas as pd
+
+    lists = {
+        "inputs": document["inputs"],
+        "hours": document["hours"],
+        "levers": document["levers"],
+        "classes": document["failures"]["classes"],
+        "unknown": document["unknown"],
+    }
+    return {name: pd.DataFrame([_flat(row) for row in rows]) for name, rows in lists.items()}
+
+
+def _flat(row):
+    flat = {}
+    for key, value in row.items():
+        if isinstance(value, dict):
+            flat |= {key: value["value"], f"{key}_low": value["low"], f"{key}_high": value["high"]}
+        else:
+            flat[key] = value
+    return flat

@@ -1,0 +1,97 @@
+"""Files that appear together: made in a folder beside where they will be, and moved there at the end, all or none."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from reliability.errors import BadInput
+
+HELD = (signal.SIGINT, signal.SIGTERM)  # while the files are moved
+
+
+@contextmanager
+def staging(out: Path) -> Iterator[Path]:
+    """Make a folder for the files on the disk where they will be, and take it away in any case."""
+    place = out.absolute()
+    while not place.exists():
+        place = place.parent
+    if not place.is_dir():
+        raise BadInput(f"--out {out}: {place} is not a folder")
+    try:
+        temporary = TemporaryDirectory(prefix=".reliability-", dir=place)
+    except OSError as error:
+        raise BadInput(f"--out {out}: {place} cannot be written to ({error.strerror})") from None
+    with temporary as folder:
+        yield Path(folder)
+
+
+def publish(folder: Path, out: Path) -> tuple[Path, ...]:
+    """Move the files of a staging folder to where they belong; if one cannot be moved, the old ones come back.
+
+    A folder that is not there yet appears at once, with all files in it. Other files in it stay.
+    """
+    files = sorted(path for path in folder.iterdir() if path.is_file())
+    with _held():
+        if not out.exists():
+            out.parent.mkdir(parents=True, exist_ok=True)
+            new = folder / "new"
+            new.mkdir()
+            for file in files:
+                os.replace(file, new / file.name)
+            os.replace(new, out)
+        else:
+            _replace(files, out, folder)
+    return tuple(out / file.name for file in files)
+
+
+def _replace(files: list[Path], out: Path, folder: Path) -> None:
+    kept = folder / "old"
+    kept.mkdir()
+    for file in files:
+        if (out / file.name).is_file():
+            _keep(out / file.name, kept / file.name)
+    done: list[Path] = []
+    try:
+        for file in files:
+            done.append(out / file.name)
+            os.replace(file, out / file.name)
+    except BaseException:
+        for target in done:
+            old = kept / target.name
+            if old.exists():
+                os.replace(old, target)
+            elif target.is_file():
+                target.unlink()
+        raise
+
+
+def _keep(file: Path, copy: Path) -> None:
+    """Keep a second name of a file; a copy where the disk knows no second names."""
+    try:
+        os.link(file, copy)
+    except OSError:
+        shutil.copy2(file, copy)
+
+
+@contextmanager
+def _held() -> Iterator[None]:
+    """Hold back what would interrupt between two files, and let it happen right after; only the main thread is interrupted."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = {kind: signal.signal(kind, lambda number, _: came.append(number)) for kind in HELD}
+    try:
+        yield
+    finally:
+        for kind, handler in before.items():
+            signal.signal(kind, handler if handler is not None else signal.SIG_DFL)
+        for number in came[:1]:
+            signal.raise_signal(number)
