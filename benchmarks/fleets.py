@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from reliability import fleet, fleet_config
+from reliability import fleet, fleet_document
 
 BASE = Path(__file__).parents[1] / "examples" / "airesim-base.toml"
 FAULTS, UNIFORM, EXPONENTIAL = 11_150, 4, 3
@@ -17,7 +17,7 @@ FLOOR = "drawing its random numbers"
 
 def simulated(days):
     """Simulate so many days of work of the base case, each replication on its own streams."""
-    base = fleet_config.read(BASE)
+    base = fleet_document.read(BASE)
     config = base.model_copy(update={"work_h": 24.0 * days})
 
     def task(replications):

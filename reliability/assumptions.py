@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 
 from reliability import rate_draws
+from reliability.fitted_rates import SIGNIFICANT
 from reliability.text import counted
-
-SIGNIFICANT = 0.05
 
 
 @dataclass(frozen=True)

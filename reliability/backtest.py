@@ -11,12 +11,11 @@ import numpy as np
 
 from reliability import checks, forecast, naive_forecasts, scoring
 from reliability.backtest_scores import LEVEL, Backtest, Scores, Window
+from reliability.exposures import DAY_S, LONGEST_DAYS
 
-DAY_S = 86_400.0
 WEEK = 7  # days
 WINDOWS_DAYS = (7, 30)
 HELD_OUT = 0.3
-LONGEST_DAYS = 200_000
 
 
 def backtest(

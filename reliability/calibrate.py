@@ -3,10 +3,9 @@
 import numpy as np
 
 from reliability import assumptions, checks, dispersion, exposures, gaps, node_rates, repair_times, trend
-from reliability.fit_result import DAY_S, Fit
+from reliability.exposures import DAY_S, WEEK_S
+from reliability.fit_result import Fit
 from reliability.fitted_rates import rate_of
-
-WEEK_S = 604_800.0
 
 
 def fit(incidents, nodes=None, gpus_per_node=None, observed_s=None, together_s=0.0):

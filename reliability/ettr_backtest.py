@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from reliability import checks, forecast, scoring
+from reliability.exposures import DAY_S
 
-DAY_S = 86_400.0
 LEVEL = 0.9
 DRAWS = 2000
 HALF_LIFE_DAYS = 28  # of the node-hours that a day is expected to run

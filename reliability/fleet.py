@@ -98,7 +98,7 @@ def draw_key(rng):
 def simulate_key(config, key, replications="auto", *, precision=0.005, level=0.95, block=BLOCK, progress=None):
     """Simulate a fleet under a key; see :func:`simulate`."""
     if not isinstance(config, Fleet):
-        raise FleetError(f"config = {config!r}: must be a Fleet, as fleet_config.build or read return it")
+        raise FleetError(f"config = {config!r}: must be a Fleet, as fleet_config.build returns it")
     block = checks.count("block", block)
     checks.scalar("level", checks.inner_probability("level", level))
     automatic = replications == "auto"

@@ -121,26 +121,6 @@ def build(values):
         raise FleetError("; ".join(_fault(fault) for fault in error.errors())) from None
 
 
-def read(path):
-    """Read the ``[fleet]`` table of a TOML file.
-
-    Parameters
-    ----------
-    path : str or path
-    """
-    import tomllib
-    from pathlib import Path
-
-    text = Path(path).read_text(encoding="utf-8")
-    try:
-        values = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise FleetError(f"{path}: {error}") from None
-    if "fleet" not in values:
-        raise FleetError(f"{path}: has no [fleet] table")
-    return build(values["fleet"])
-
-
 def _fault(fault):
     message = fault["msg"].removeprefix("Value error, ")
     where = ".".join(str(part) for part in fault["loc"])

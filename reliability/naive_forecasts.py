@@ -3,9 +3,9 @@
 import numpy as np
 
 from reliability.backtest_scores import LEVEL
+from reliability.exposures import WEEK_S
 
 TAIL = (1 - LEVEL) / 2
-WEEK_S = 7 * 86_400.0
 
 
 def counts(means):

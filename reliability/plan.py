@@ -16,9 +16,9 @@ from reliability.cluster_fields import NO_NODE
 from reliability.evidence import Evidence, gather
 from reliability.intervals import availability_interval
 from reliability.quantities import Quantity, Streams, interval
+from reliability.rates import HOURS_PER_DAY
 from reliability.standby import chance_pool_lasts
 
-HOURS_PER_DAY = 24.0
 DRAWS, SEED = 4000, 7
 MOST_FOLLOWED = 256  # standbys whose chain is followed; its time grows with their cube
 LIKELY, SURE = 0.5, 0.95  # chance with which a target counts as reached as likely as not, and safely

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 
 from reliability import facts
 from reliability.faults import CLASSES, LLAMA3_CAUSES, group_causes
-from reliability.rates import HOURS_PER_1000_NODE_DAYS, failures_per_1000_node_days
+from reliability.rates import HOURS_PER_1000_NODE_DAYS, HOURS_PER_DAY, failures_per_1000_node_days
 
 NAMES = ("llama3", "rsc1", "rsc2", "ft_hsdp", "publication")
-HOURS_PER_DAY = 24.0
 
 
 @dataclass(frozen=True)

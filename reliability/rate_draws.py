@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from reliability import dispersion
+from reliability.exposures import DAY_S
 
-DAY_S = 86_400.0
 CLEAR = 0.01  # p of the trend test, clustering allowed for, below which the record's end is planned with
 MATERIAL = 1.25  # factor between the record's mean and the level at its end below which the mean stays
 PERIODS = 10  # that a record must hold of one length to tell how the rate of so long a period varies

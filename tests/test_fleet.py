@@ -443,12 +443,6 @@ def test_work_that_no_pool_is_left_for_is_refused():
     assert_closed(result)
 
 
-def test_a_file_without_a_fleet_is_refused(tmp_path):
-    (tmp_path / "a.toml").write_text("[other]\n", encoding="utf-8")
-    with pytest.raises(fleet_config.FleetError, match=r"has no \[fleet\] table"):
-        fleet_config.read(tmp_path / "a.toml")
-
-
 def test_simulate_refuses_what_is_no_fleet_and_no_generator():
     with pytest.raises(fleet_config.FleetError, match="must be a Fleet"):
         fleet.simulate(PLAIN, np.random.default_rng(0), 3)

@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reliability import fleet, fleet_config
+from reliability import fleet, fleet_config, fleet_document
 
 pytestmark = pytest.mark.filterwarnings("error")
 
-BASE = fleet_config.read(Path(__file__).parents[1] / "examples" / "airesim-base.toml")
+BASE = fleet_document.read(Path(__file__).parents[1] / "examples" / "airesim-base.toml")
 PUBLISHED = 30  # replications
 
 # Published mean, and the standard deviation: published, or of this model where none is.

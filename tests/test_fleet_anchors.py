@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from reliability import anchors, fleet_anchors, fleet_config
+from reliability import anchors, fleet_anchors, fleet_config, fleet_document
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -15,7 +15,7 @@ def found():
 
 
 def test_the_base_case_is_that_of_the_examples():
-    example = fleet_config.read(Path(__file__).parents[1] / "examples" / "airesim-base.toml")
+    example = fleet_document.read(Path(__file__).parents[1] / "examples" / "airesim-base.toml")
     assert fleet_config.build(fleet_anchors.airesim_settings()) == example
 
 

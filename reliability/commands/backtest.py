@@ -1,10 +1,9 @@
 """``python -m reliability backtest FILE``: how well a log's past would have predicted its last part."""
 
-import json
 import sys
 import textwrap
 
-from reliability.errors import BadInput
+from reliability.commands.answer import answer
 
 SCHEMA, VERSION = "training-reliability/backtest", 1
 WIDTH = 80
@@ -37,15 +36,7 @@ def add(commands):
 
 def main(options):
     """Read, backtest, print; return the exit status."""
-    try:
-        log, tests = backtested(options)
-    except ValueError as error:
-        raise BadInput(str(error)) from None
-    if options.json:
-        print(json.dumps(as_json(log, tests), indent=1, allow_nan=False))
-    else:
-        print(as_text(log, tests))
-    return 0
+    return answer(options, lambda: backtested(options), as_json, as_text)
 
 
 def backtested(options):

@@ -1,9 +1,8 @@
 """``python -m reliability incidents FILE``: the failure rates in a log, how sure they are, and whether their assumptions hold."""
 
-import json
 import textwrap
 
-from reliability.errors import BadInput
+from reliability.commands.answer import answer
 
 SCHEMA, VERSION = "training-reliability/incidents", 1
 WIDTH, SYSTEM_WIDTH = 80, 12
@@ -32,15 +31,7 @@ def add(commands):
 
 def main(options):
     """Read, fit, print; return the exit status."""
-    try:
-        log, fits = fitted(options)
-    except ValueError as error:
-        raise BadInput(str(error)) from None
-    if options.json:
-        print(json.dumps(as_json(log, fits), indent=1, allow_nan=False))
-    else:
-        print(as_text(log, fits))
-    return 0
+    return answer(options, lambda: fitted(options), as_json, as_text)
 
 
 def fitted(options):

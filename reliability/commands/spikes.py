@@ -1,9 +1,8 @@
 """``python -m reliability spikes FILE``: alarms of the guards on loss and gradient norm in a training log."""
 
-import json
 import textwrap
 
-from reliability.errors import BadInput
+from reliability.commands.answer import answer
 
 SCHEMA, VERSION = "training-reliability/spikes", 1
 WIDTH, SHOWN = 80, 20
@@ -38,15 +37,10 @@ def main(options):
     """Read, guard, print; return the exit status."""
     from reliability.commands.reading import near
 
-    try:
-        log, found, account = analysed(options.file, options.threshold, options.window, options.format)
-    except ValueError as error:
-        raise BadInput(str(error) + near(options.file)) from None
-    if options.json:
-        print(json.dumps(as_json(log, found, account), indent=1, allow_nan=False))
-    else:
-        print(as_text(log, found, account))
-    return 0
+    def work():
+        return analysed(options.file, options.threshold, options.window, options.format)
+
+    return answer(options, work, as_json, as_text, hint=lambda: near(options.file))
 
 
 def analysed(path, threshold=None, window=None, format="auto"):

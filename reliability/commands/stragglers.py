@@ -1,9 +1,8 @@
 """``python -m reliability stragglers FILE``: which ranks are slow, since when, and what each costs."""
 
-import json
 import textwrap
 
-from reliability.errors import BadInput
+from reliability.commands.answer import answer
 
 SCHEMA, VERSION = "training-reliability/stragglers", 1
 WIDTH = 80
@@ -45,15 +44,10 @@ def main(options):
     """Read, find, print; return the exit status."""
     from reliability.commands.reading import near
 
-    try:
-        times, found = analysed(options.file, options.threshold, options.ranks_per_node, options.decimal)
-    except ValueError as error:
-        raise BadInput(str(error) + near(options.file)) from None
-    if options.json:
-        print(json.dumps(as_json(times, found), indent=1, allow_nan=False))
-    else:
-        print(as_text(times, found))
-    return 0
+    def work():
+        return analysed(options.file, options.threshold, options.ranks_per_node, options.decimal)
+
+    return answer(options, work, as_json, as_text, hint=lambda: near(options.file))
 
 
 def analysed(path, threshold=None, ranks_per_node=None, decimal=None):
