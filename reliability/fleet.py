@@ -30,10 +30,9 @@ import numpy as np
 from reliability import checks
 from reliability.budget import BINS
 from reliability.fleet_config import Fleet, FleetError
-from reliability.fleet_engine import Engine
-from reliability.fleet_result import FleetResult, estimate, join
+from reliability.fleet_result import COUNTS, FleetResult, estimate, join
 
-BLOCK = 1000  # replications run in lockstep; no result depends on it
+BLOCK = 50  # replications between two looks at the clock; no result depends on it
 FEWEST, MOST = 32, 100_000  # replications that "auto" runs
 
 
@@ -53,7 +52,7 @@ def simulate(config, rng, replications="auto", *, precision=0.005, level=0.95, b
     level : float, in (0, 1)
         Coverage of the interval.
     block : int, >= 1
-        Replications run in lockstep: memory and speed depend on it, no result does.
+        Replications after which `progress` is told, and an interruption keeps what there is; no result depends on it.
     progress : function of (done, wanted, seconds), optional
         Called after each block. With "auto", `wanted` is the latest estimate.
 
@@ -148,11 +147,33 @@ def wanted(result, config, precision=0.005, level=0.95):
 
 def simulate_block(config, key, first, number):
     """Simulate replications `first` to `first + number - 1` of a key; what a worker process does."""
+    return simulate_each([config] * number, key, first)
+
+
+def simulate_each(configs, key, first=0):
+    """Simulate one replication of each of many fleets: replication ``first + i`` of a key under ``configs[i]``.
+
+    For what is uncertain: every fleet has other numbers, drawn from what is known of them. The same key gives
+    differences between two such lists that are paired.
+
+    Parameters
+    ----------
+    configs : sequence of Fleet
+    key : int
+        As :func:`draw_key` returns it.
+    first : int, >= 0
+
+    Returns
+    -------
+    FleetResult
+    """
+    from reliability.fleet_engine import simulate  # numba takes its time to load, and is wanted only here
+
     started = time.process_time()
-    engine = Engine(config, key, first, number).run()
+    elapsed, bins, counts = simulate(configs, key, first)
     return FleetResult(
-        engine.elapsed,
-        dict(zip(BINS, engine.final_bins, strict=True)),
-        engine.final_counts,
+        elapsed,
+        dict(zip(BINS, bins, strict=True)),
+        dict(zip(COUNTS, counts, strict=True)),
         time.process_time() - started,
     )

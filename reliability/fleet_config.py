@@ -66,8 +66,6 @@ class Fleet(Part):
                 raise ValueError(
                     f"burst_sizes: job_nodes = {self.job_nodes} is no multiple of {size}; the job fills whole domains"
                 )
-        if self.failures.has_bursts and self.failures.life != "exponential":
-            raise ValueError("burst_sizes: bursts need exponential lives; other lives belong to single nodes")
         if self.elastic:
             if self.job_nodes % self.elastic.nodes_per_replica:
                 raise ValueError(
@@ -77,15 +75,8 @@ class Fleet(Part):
                 raise ValueError(
                     "elastic: every node outside the job must be a warm standby, and there are no spares to preempt"
                 )
-        if self.corruption:
-            if not self.checkpoint:
-                raise ValueError("corruption: needs a checkpoint to go back to")
-            if self.checkpoint.upload_s:
-                raise ValueError(
-                    f"upload_s = {self.checkpoint.upload_s:g}: not with corruption, whose pattern has blocking writes only"
-                )
-        if self.retirement and self.failures.has_bursts:
-            raise ValueError("retirement: not with bursts, in which no single node is to blame")
+        if self.corruption and not self.checkpoint:
+            raise ValueError("corruption: needs a checkpoint to go back to")
 
     @property
     def pool(self):
@@ -98,9 +89,14 @@ class Fleet(Part):
         return int(self.failures.bad_share * (self.pool + self.spare_nodes) * (1 + 1e-12))
 
     @property
-    def named(self):
-        """Whether nodes must be told apart, since counts of good and bad ones do not do."""
-        return self.failures.life != "exponential" or self.retirement is not None
+    def aged(self):
+        """Whether nodes fail at an age of their own, and not at any moment alike."""
+        return self.failures.life != "exponential"
+
+    @property
+    def blames(self):
+        """Whether a random number decides what a fault is, or who is blamed for it."""
+        return len(self.faults) > 1 or self.faults[0].right < 1
 
 
 def build(values):

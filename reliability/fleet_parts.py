@@ -56,6 +56,11 @@ class Failures(Part):
         return self.rate_per_node_day / 86400.0
 
     @property
+    def event_rate(self):
+        """Random failures of a node per second that begin with it, and not as a part of another one's burst."""
+        return self.rate * sum(share / size for share, size in zip(self.burst_shares, self.burst_sizes, strict=True))
+
+    @property
     def has_bursts(self):
         """Whether any failure takes more than one node."""
         return any(size > 1 and share > 0 for share, size in zip(self.burst_shares, self.burst_sizes, strict=True))
@@ -151,6 +156,10 @@ class Corruption(Part):
 
 
 class Retirement(Part):
-    """A node is taken out for good at its so manieth blamed failure, instead of being repaired."""
+    """A node is taken out for good at its so manieth blamed failure, in all or within a time, instead of being repaired.
 
-    failures: Annotated[int, Field(ge=1)]
+    Nobody is blamed for a burst.
+    """
+
+    failures: Annotated[int, Field(ge=1, le=1000)]
+    window_days: Longer | None = None

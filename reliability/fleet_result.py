@@ -6,6 +6,10 @@ import numpy as np
 
 from reliability.budget import BINS
 
+COUNTS = (
+    "failures", "systematic", "bursts", "nodes_repaired", "misdiagnosed", "host_selections", "preemptions",
+    "corruptions_found", "stragglers_found", "nodes_retired",
+)  # fmt: skip
 SECONDS_PER_HOUR = 3600.0
 
 

@@ -14,7 +14,6 @@ from reliability import (
     fleet,
     fleet_config,
     fleet_result,
-    fleet_returns,
     lives,
     repair_queues,
     stalls,
@@ -254,27 +253,6 @@ def test_a_repair_cures_a_bad_node_as_often_as_it_succeeds():
 # Host selection -------------------------------------------------------------------------------------------------------
 
 
-def test_returns_are_counted_once_each():
-    """Against a plain list, with additions and questions for some replications or all of them."""
-    rng, number = np.random.default_rng(3), 7
-    queue, plain, now = fleet_returns.Returns(number), [[] for _ in range(number)], np.zeros(number)
-    for turn in range(600):
-        some = slice(None) if turn % 3 else np.flatnonzero(rng.random(number) < 0.7)
-        which = np.arange(number)[some]
-        times = now[some] + np.where(rng.random(which.size) < 0.9, rng.exponential(50.0, which.size), np.inf)
-        queue.push(times, some)
-        for r, time in zip(which, times, strict=True):
-            plain[r].append(time)
-        nearest = queue.next(which)
-        now[some] += rng.exponential(1.0 if turn % 50 else 300.0, which.size)
-        came = queue.advance(now[some], some)
-        for r, count, first in zip(which, came, nearest, strict=True):
-            later = [time for time in plain[r] if time > now[r]]
-            assert count == len(plain[r]) - len(later)
-            assert first == min(plain[r], default=np.inf)
-            plain[r] = later
-
-
 # Bytes, replications, intervals ---------------------------------------------------------------------------------------
 
 ALL_CAUSES = {
@@ -311,6 +289,17 @@ VARIANTS = {
         "elastic": {"nodes_per_replica": 4, "batch": 12, "reshard_s": 500.0, "grow_s": 200.0},
     },
     "named": {"failures": {"life": "weibull", "shape": 0.7, "clock": "always"}, "retirement": {"failures": 3}},
+    "all": {
+        "failures": {
+            "life": "lognormal",
+            "cv": 1.5,
+            "burst_shares": [0.6, 0.4],
+            "burst_sizes": [1, 4],
+            "clock": "always",
+        },
+        "corruption": {"rate_per_node_day": 0.05, "verification_s": 200.0, "every": 2},
+        "retirement": {"failures": 2, "window_days": 5.0},
+    },
 }
 
 
@@ -414,10 +403,6 @@ def test_every_bin_has_a_meaning_and_a_place_in_the_goodput_taxonomy():
             r"burst_shares = \(0.5, 0.4\): must sum to 1",
         ),
         ({"failures": {"burst_shares": [0.5, 0.5], "burst_sizes": [1, 7]}}, "job_nodes = 100 is no multiple of 7"),
-        (
-            {"failures": {"burst_shares": [1.0], "burst_sizes": [10], "life": "weibull", "shape": 0.7}},
-            "bursts need exponential lives",
-        ),
         ({"faults": [{"name": "x", "share": 0.4}]}, "faults: their shares sum to 0.4"),
         ({"faults": [{"name": "x", "right": 0.8, "wrong": 0.4}]}, "right \\+ wrong = 1.2: must be at most 1"),
         ({"elastic": {"nodes_per_replica": 7, "reshard_s": 1.0}}, "nodes_per_replica = 7: must divide job_nodes = 100"),

@@ -28,6 +28,19 @@ def bar(unit):
 
 
 @contextmanager
+def compiling():
+    """Say so when the fleet model is compiled, as it is when it first runs on a machine."""
+    from reliability.fleet_compiled import when_compiling
+
+    def tell():
+        if sys.stderr.isatty():
+            print("compiling the model, this once (about 10 s) …", file=sys.stderr, flush=True)
+
+    with when_compiling(tell):
+        yield
+
+
+@contextmanager
 def reading(path):
     """Say that a large file is being read, and wipe that away when it is."""
     from reliability.logs.notes import escaped

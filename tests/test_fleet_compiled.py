@@ -1,0 +1,118 @@
+"""The compiled parts of the fleet model: their queues against plain ones, and the whole against itself, not compiled."""
+
+import ast
+import heapq
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numba import njit
+from test_fleet import VARIANTS, variant
+
+from reliability import fleet, fleet_compiled, fleet_config, fleet_heap, fleet_state, fleet_tree
+from reliability.fleet_result import bytes_of
+
+push = njit(lambda heap, number, time, node: fleet_heap.push(heap, number, time, node))
+pop = njit(lambda heap, number: fleet_heap.pop(heap, number))
+set_time = njit(lambda tree, i, time: fleet_tree.set_time(tree, i, time))
+earliest = njit(lambda tree: fleet_tree.earliest(tree))
+
+
+def test_the_heap_gives_nodes_in_the_order_of_their_return():
+    rng, heap, plain = np.random.default_rng(1), np.zeros(60, fleet_state.RETURN), []
+    for node in range(3000):
+        if len(plain) < 60 and (not plain or rng.random() < 0.52):
+            time = round(rng.exponential(), 2)  # some alike
+            push(heap, len(plain), time, node)
+            heapq.heappush(plain, (time, node))
+            assert heap[0].time == plain[0][0]
+        else:
+            alike = {node for time, node in plain if time == plain[0][0]}
+            taken = pop(heap, len(plain))
+            assert taken in alike
+            plain = [entry for entry in plain if entry[1] != taken]
+            heapq.heapify(plain)
+
+
+@pytest.mark.parametrize("number", [1, 2, 5, 64, 65])
+def test_the_tree_knows_the_earliest(number):
+    rng, times = np.random.default_rng(2), np.full(number, np.inf)
+    tree = np.full(fleet_tree.leaves(number), np.inf)
+    for _ in range(1000):
+        i, time = rng.integers(number), rng.choice([np.inf, rng.exponential()])
+        times[i] = time
+        set_time(tree, i, time)
+        assert tree[1] == times.min()
+        if np.isfinite(times).any():
+            assert earliest(tree) == times.argmin()
+
+
+RUN = """
+import sys
+sys.path[:0] = {path!r}
+from test_fleet import VARIANTS, variant
+from reliability import fleet, fleet_config
+from reliability.fleet_result import bytes_of
+for name in VARIANTS:
+    print(name, bytes_of(fleet.simulate_block(fleet_config.build(variant(name)), 5, 0, 2)).hex())
+"""
+
+
+def test_the_model_does_the_same_when_it_is_not_compiled():
+    """Plain Python raises where a place is beyond the end of an array; compiled code does not."""
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    command = [sys.executable, "-c", RUN.format(path=[str(Path(__file__).parent)])]
+    plain = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    assert [line.split()[0] for line in plain.splitlines()] == list(VARIANTS)
+    for line in plain.splitlines():
+        name, digits = line.split()
+        assert bytes_of(fleet.simulate_block(fleet_config.build(variant(name)), 5, 0, 2)).hex() == digits, name
+
+
+# What is kept on disk -------------------------------------------------------------------------------------------------
+
+
+def imported(module):
+    """The modules of the package that a module imports when it is loaded."""
+    for node in ast.parse((fleet_compiled.FOLDER / f"{module}.py").read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom) and node.module.split(".")[0] == "reliability":
+            names = node.module.split(".")[1:] or [alias.name for alias in node.names]
+            yield names[0]
+            yield from (alias.name for alias in node.names if not node.module.split(".")[1:])
+
+
+def test_every_module_that_is_compiled_is_in_the_digest():
+    found, todo = set(), ["fleet_engine"]
+    while todo:
+        module = todo.pop()
+        text = (fleet_compiled.FOLDER / f"{module}.py").read_text(encoding="utf-8")
+        if module not in found and ("@compiled" in text or module == "fleet_compiled"):
+            todo += imported(module)
+            found.add(module)
+    assert len(found) > 6
+    assert found <= set(fleet_compiled.MODULES)
+
+
+@pytest.mark.parametrize("module", fleet_compiled.MODULES)
+def test_a_change_of_any_of_them_changes_the_digest(module, tmp_path):
+    for name in fleet_compiled.MODULES:
+        shutil.copy(fleet_compiled.FOLDER / f"{name}.py", tmp_path)
+    before = fleet_compiled.sources(tmp_path)
+    assert before == fleet_compiled.sources()
+    with (tmp_path / f"{module}.py").open("a") as file:
+        file.write("#")
+    assert fleet_compiled.sources(tmp_path) != before
+
+
+def test_compiling_is_told_once():
+    told = []
+    with fleet_compiled.when_compiling(lambda: told.append(1)):
+        assert njit(lambda x: x + 1)(1) == 2
+        assert njit(lambda x: x + 2)(1) == 3
+    assert told == [1]
+    njit(lambda x: x + 3)(1)
+    assert told == [1]
