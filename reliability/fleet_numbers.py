@@ -60,7 +60,7 @@ class Numbers:
     def __init__(self, fleet, state):
         self._state, self._life = state, _draw_lives(fleet)
         most = _most_at_once(fleet)
-        ahead = int(np.clip(1.1 * _failures_expected(fleet), _FEWEST, _MOST))
+        ahead = int(np.clip(1.05 * _failures_expected(fleet), _FEWEST, _MOST))
         length = [ahead + 2 * number if number else 0 for number in most]
         self._end = np.cumsum(length)
         self._begin = self._end - length
@@ -149,6 +149,8 @@ def _most_at_once(fleet):
 
 
 def _failures_expected(fleet):
-    days = (fleet.work_h if fleet.work_h is not None else fleet.horizon_h) / 24.0
-    each = fleet.failures.rate_per_node_day * (1 + fleet.failures.bad_share * fleet.failures.bad_factor)
-    return min(each * fleet.job_nodes * days, 1e9)
+    """Return about how many failures a replication meets; only speed depends on it."""
+    failures = fleet.failures
+    seconds = 3600.0 * (fleet.work_h if fleet.work_h is not None else fleet.horizon_h)
+    systematic = failures.rate * failures.bad_factor * seconds
+    return seconds * failures.event_rate * fleet.job_nodes + fleet.bad_nodes * min(systematic, 2.0)  # until cured

@@ -94,7 +94,7 @@ def begin_selection(r):
 @compiled
 def next_phase(r):
     """A phase of a stop has ended."""
-    s, phase = r.s, r.s.phase
+    phase = r.s.phase
     nodes.returned(r)
     if phase == DETECTING:
         _begin(r, RESTARTING, _restart(r))
@@ -107,7 +107,6 @@ def next_phase(r):
         elif phase != LACKING or r.c.elastic:
             nodes.join(r)
         _fill(r, phase)
-    return s.phase
 
 
 @compiled
