@@ -37,13 +37,13 @@ def _extra(allowed, unit):
 
 
 def whole(description, low, high, **more):
-    """Return the field of a whole number."""
-    extra = _extra(f"a whole number from {low:,} to {high:,}", "")
+    """Return the field of a whole number; `high` is None where any will do."""
+    extra = _extra(f"a whole number from {low:,}" + ("" if high is None else f" to {high:,}"), "")
     return Field(ge=low, le=high, description=description, json_schema_extra=extra, **more)
 
 
 def number(description, unit, low, high, above=False, **more):
-    """Return the field of a plain number."""
+    """Return the field of a plain number; `high` is None where any will do."""
     bounds = {"gt" if above else "ge": low, "le": high}
     extra = _extra(f"a number {range_text(low, high, above)}", unit)
     return Field(description=description, json_schema_extra=extra, **bounds, **more)

@@ -36,7 +36,7 @@ BLOCK = 50  # replications between two looks at the clock; no result depends on 
 FEWEST, MOST = 32, 100_000  # replications that "auto" runs
 
 
-def simulate(config, rng, replications="auto", *, precision=0.005, level=0.95, block=BLOCK, progress=None):
+def simulate(config, rng, replications="auto", *, precision=0.005, level=0.95, block=BLOCK, progress=None, partial=False):
     """Simulate a fleet.
 
     Parameters
@@ -52,17 +52,19 @@ def simulate(config, rng, replications="auto", *, precision=0.005, level=0.95, b
     level : float, in (0, 1)
         Coverage of the interval.
     block : int, >= 1
-        Replications after which `progress` is told, and an interruption keeps what there is; no result depends on it.
+        Replications after which `progress` is told, and up to which an interruption keeps what there is; no result depends
+        on it.
     progress : function of (done, wanted, seconds), optional
         Called after each block. With "auto", `wanted` is the latest estimate.
+    partial : bool
+        Whether an interruption from the keyboard returns the blocks that are done, marked `partial`, instead of passing on.
 
     Returns
     -------
     FleetResult
-        Marked `partial` where it was interrupted from the keyboard after at least one block.
     """
     return simulate_key(
-        config, draw_key(rng), replications, precision=precision, level=level, block=block, progress=progress
+        config, draw_key(rng), replications, precision=precision, level=level, block=block, progress=progress, partial=partial
     )
 
 
@@ -94,7 +96,7 @@ def draw_key(rng):
     return int(high) << 64 | int(low)
 
 
-def simulate_key(config, key, replications="auto", *, precision=0.005, level=0.95, block=BLOCK, progress=None):
+def simulate_key(config, key, replications="auto", *, precision=0.005, level=0.95, block=BLOCK, progress=None, partial=False):
     """Simulate a fleet under a key; see :func:`simulate`."""
     if not isinstance(config, Fleet):
         raise FleetError(f"config = {config!r}: must be a Fleet, as fleet_config.build returns it")
@@ -116,7 +118,7 @@ def simulate_key(config, key, replications="auto", *, precision=0.005, level=0.9
             if progress:
                 progress(done, aim, time.perf_counter() - started)
     except KeyboardInterrupt:
-        if not parts:
+        if not (partial and parts):
             raise
         return join(parts, partial=True)
     return join(parts)

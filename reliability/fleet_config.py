@@ -1,18 +1,16 @@
 """What a fleet is: the job, its pool, and the parts of :mod:`reliability.fleet_parts`; what is not modelled is refused."""
 
-from typing import Annotated
-
-from pydantic import Field, ValidationError, model_validator
+import numpy as np
+from pydantic import ValidationError, model_validator
 
 from reliability.errors import BadInput
+from reliability.field_types import number, plain, whole
 from reliability.fleet_parts import (
     Checkpoint,
     Corruption,
     Elastic,
     Failures,
     FaultClass,
-    Longer,
-    Nodes,
     Part,
     Recovery,
     Repair,
@@ -20,29 +18,59 @@ from reliability.fleet_parts import (
     Straggler,
 )
 
+MOST_EVENTS = 1e9  # of a kind in a replication, which then takes minutes
+MOST_NODES = 10**6
+MOST_HOURS = 1e7  # a thousand years
+
 
 class FleetError(BadInput):
     """A fleet's setting is missing, unknown, impossible, or asks for what the model does not do."""
 
 
+def _table(name, description, **more):
+    return plain(description, f"a table: see fleet.{name}", **more)
+
+
 class Fleet(Part):
     """One job on its fleet."""
 
-    job_nodes: Annotated[int, Field(ge=1, le=10**6)]
-    pool_nodes: Nodes | None = None  # working pool; without it the job and its standbys
-    warm_standbys: Nodes = 0
-    spare_nodes: Nodes = 0  # at other work, preempted one at a time
-    work_h: Longer | None = None
-    horizon_h: Longer | None = None
-    failures: Failures
-    faults: Annotated[tuple[FaultClass, ...], Field(strict=False, min_length=1)] = (FaultClass(name="fault"),)
-    repair: Repair
-    recovery: Recovery
-    elastic: Elastic | None = None
-    checkpoint: Checkpoint | None = None  # without it no work is ever lost
-    straggler: Straggler | None = None
-    corruption: Corruption | None = None
-    retirement: Retirement | None = None
+    job_nodes: int = whole("nodes of the job", 1, MOST_NODES)
+    pool_nodes: int | None = whole(
+        "nodes of the working pool: the job, its standbys, and idle ones; by default the job and its standbys",
+        0,
+        MOST_NODES,
+        default=None,
+    )
+    warm_standbys: int = whole(
+        "nodes of the pool that stand by, ready to take the place of a lost one", 0, MOST_NODES, default=0
+    )
+    spare_nodes: int = whole(
+        "nodes at other work, beside the pool, that are preempted one at a time", 0, MOST_NODES, default=0
+    )
+    work_h: float | None = number(
+        "work to do, in hours of the whole job at full speed; this or horizon_h",
+        "h",
+        0,
+        MOST_HOURS,
+        above=True,
+        default=None,
+    )
+    horizon_h: float | None = number("time to run; this or work_h", "h", 0, MOST_HOURS, above=True, default=None)
+    failures: Failures = _table("failures", "how nodes fail")
+    faults: tuple[FaultClass, ...] = plain(
+        "classes of faults; by default one, which is seen at once and blamed on the node that failed",
+        "tables, [[fleet.faults]], whose shares sum to 1",
+        strict=False,
+        min_length=1,
+        default=(FaultClass(name="fault"),),
+    )
+    repair: Repair = _table("repair", "how long a node is away, and whether it comes back cured")
+    recovery: Recovery = _table("recovery", "how the job comes back")
+    elastic: Elastic | None = _table("elastic", "going on with fewer replicas", default=None)
+    checkpoint: Checkpoint | None = _table("checkpoint", "checkpoints; without it no work is ever lost", default=None)
+    straggler: Straggler | None = _table("straggler", "nodes that turn slow", default=None)
+    corruption: Corruption | None = _table("corruption", "silent corruption; needs fleet.checkpoint", default=None)
+    retirement: Retirement | None = _table("retirement", "taking out nodes that fail again", default=None)
 
     @model_validator(mode="after")
     def _together(self):
@@ -57,7 +85,22 @@ class Fleet(Part):
                 f"faults: their shares sum to {sum(f.share for f in self.faults):.12g}; they must sum to 1"
             )
         self._refuse_what_is_not_modelled()
+        self._refuse_what_never_ends()
         return self
+
+    def _refuse_what_never_ends(self):
+        days = (self.horizon_h if self.work_h is None else self.work_h) / 24.0
+        for name in ("failures", "straggler", "corruption"):
+            part = getattr(self, name)
+            apart = 1.0 / (part.rate_per_node_day * self.job_nodes) if part else np.inf
+            if name == "straggler" and part:  # the next one comes when the last is found
+                apart += part.found_after_s / 86400.0
+            expected = days / apart
+            if expected > MOST_EVENTS:
+                raise ValueError(
+                    f"{name}.rate_per_node_day = {part.rate_per_node_day:g}: means {expected:.0e} events in a replication; "
+                    f"the model does at most {MOST_EVENTS:.0e}"
+                )
 
     def _refuse_what_is_not_modelled(self):
         sizes = [b for s, b in zip(self.failures.burst_shares, self.failures.burst_sizes, strict=True) if s > 0]
@@ -97,6 +140,18 @@ class Fleet(Part):
     def blames(self):
         """Whether a random number decides what a fault is, or who is blamed for it."""
         return len(self.faults) > 1 or self.faults[0].right < 1
+
+
+PARTS = {
+    "failures": Failures, "faults": FaultClass, "repair": Repair, "recovery": Recovery, "elastic": Elastic, "checkpoint": Checkpoint,
+    "straggler": Straggler, "corruption": Corruption, "retirement": Retirement,
+}  # fmt: skip
+
+
+def keys():
+    """Return every key as (table, key, field), in the order in which the documentation has them."""
+    tables = {"fleet": Fleet} | {f"fleet.{name}": part for name, part in PARTS.items()}
+    return [(table, name, field) for table, part in tables.items() for name, field in part.model_fields.items()]
 
 
 def build(values):

@@ -11,7 +11,7 @@ from reliability.fleet_compiled import compiled, sources
 from reliability.fleet_config import FleetError
 from reliability.fleet_numbers import GAP, SILENT, STRAGGLER, take
 from reliability.fleet_result import COUNTS
-from reliability.fleet_state import Workspace
+from reliability.fleet_state import Replication, Workspace
 from reliability.fleet_stops import BINS_OF_PHASES, LACKING, RUNNING
 
 STOPPED_SLOW = COUNTS.index("stragglers_found")
@@ -33,16 +33,16 @@ def simulate(fleets, key, first):
         if ready is None or fleet is not fleets[i - 1]:
             ready = Workspace(fleet)
         state = _run_to_the_end(ready, key, first + i)
-        elapsed[i], bins[:, i], counts[:, i] = state.now, state.bins, state.counts
+        elapsed[i], bins[:, i], counts[:, i] = state["now"], state["bins"], state["counts"]
     return elapsed, bins, counts
 
 
 def _run_to_the_end(ready, key, index):
     ready.open(key, index)
-    while not run(ready.replication):
+    while not run(*ready.arrays):
         ready.refill()
-    state = ready.replication.s
-    if state.lost_for_good:
+    state = ready.state[0]
+    if state["lost_for_good"]:
         raise FleetError(
             "work_h: the pool has shrunk below job_nodes for good, and the work is never done; give horizon_h instead"
         )
@@ -168,7 +168,8 @@ def _keep():
     digest = sources()
 
     @njit(cache=True, error_model="numpy", nogil=True)
-    def run(r):
+    def run(settings, state, nodes, ends, back, blames, table, drawn):
+        r = Replication(settings[0], state[0], nodes, ends, back, blames, table, drawn)
         return _run(r) if digest else False
 
     return run

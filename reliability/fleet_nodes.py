@@ -64,10 +64,9 @@ def failing(r):
 
 @compiled
 def withdraw_another(r, seat, u):
-    """Send another node of the job to repair than the one that failed, picked by a uniform number; if it is alone, itself."""
+    """Send another node of the job to repair than the one that failed, picked by a uniform number."""
     other = min(int(u * (r.s.active - 1)), r.s.active - 2)
-    other += other >= seat
-    node = r.nodes[other if r.s.active > 1 else seat].member
+    node = r.nodes[other + (other >= seat)].member
     go_on(r, seat)
     withdraw(r, r.nodes[node].seat, True)
 
@@ -138,12 +137,7 @@ def returned(r):
     while s.away and r.back[0].time <= s.now:
         node = pop(r.back, s.away)
         s.away -= 1
-        if r.c.elastic or s.standing < r.c.standbys:
-            r.nodes[s.standing].standing = node
-            s.standing += 1
-        else:
-            r.nodes[s.idle].idling = node
-            s.idle += 1
+        _set_aside(r, node)
 
 
 @compiled
@@ -198,13 +192,19 @@ def _keep_job(r):
     c, s = r.c, r.s
     s.standing = s.idle = 0
     while s.active > c.job:
-        node = _leave(r, _any(r, JOIN))
-        if s.standing < c.standbys:
-            r.nodes[s.standing].standing = node
-            s.standing += 1
-        else:
-            r.nodes[s.idle].idling = node
-            s.idle += 1
+        _set_aside(r, _leave(r, _any(r, JOIN)))
+
+
+@compiled
+def _set_aside(r, node):
+    """Let a node stand by, up to the number of standbys, or idle; in an elastic job all stand by."""
+    s = r.s
+    if r.c.elastic or s.standing < r.c.standbys:
+        r.nodes[s.standing].standing = node
+        s.standing += 1
+    else:
+        r.nodes[s.idle].idling = node
+        s.idle += 1
 
 
 @compiled
@@ -237,7 +237,8 @@ def _leave(r, seat):
         _sit(r, r.nodes[s.bad].member, seat)
         seat = s.bad
     s.active -= 1
-    _sit(r, r.nodes[s.active].member, seat)
+    if seat < s.active:  # not so where only bad ones are left, and the last has moved already
+        _sit(r, r.nodes[s.active].member, seat)
     if r.c.aged:
         r.nodes[node].life = time_of(r.ends, node) - s.clock
         set_time(r.ends, node, np.inf)

@@ -52,7 +52,7 @@ class Numbers:
     Parameters
     ----------
     fleet : Fleet
-    state : record
+    state : array [1] of records
         Its `following` and `mark` are kept here, a number for each purpose: the place in `drawn` of the number to take
         next, and the place from which on the buffer runs low.
     """
@@ -75,7 +75,7 @@ class Numbers:
             purpose: np.random.Generator(np.random.PCG64DXSM(_Words(words[4 * purpose : 4 * purpose + 4])))
             for purpose in self._used
         }
-        self._state.following, self._state.mark = self._end, self._mark
+        self._state["following"], self._state["mark"] = self._end, self._mark
 
     def first(self, purpose, number):
         """Draw the first numbers of a purpose at once."""
@@ -85,7 +85,7 @@ class Numbers:
 
     def refill(self):
         """Draw what has been taken from the buffers that run low."""
-        places = self._state.following
+        places = self._state["following"][0]
         for purpose in self._used:
             following, begin, end = places[purpose], self._begin[purpose], self._end[purpose]
             if following < self._mark[purpose]:

@@ -1,17 +1,22 @@
 """The parts of a fleet's settings: failures, faults, repair, recovery, checkpoints and what drags a job.
 
 Every part is a frozen model that refuses unknown names, NaN and values out of range. Times are in
-seconds unless a name ends otherwise.
+seconds unless a name ends otherwise. Every field has its meaning, unit and range; the page of the fleet
+file prints them.
 """
 
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-Time = Annotated[float, Field(ge=0)]
-Longer = Annotated[float, Field(gt=0)]
-Chance = Annotated[float, Field(ge=0, le=1)]
-Nodes = Annotated[int, Field(ge=0, le=10**6)]
+from reliability.field_types import number, plain, whole
+
+LIVES = ("exponential", "weibull", "lognormal")
+CLOCKS = ("running", "always")
+TIMES = ("exponential", "fixed")
+SECONDS = ("s", 0, None)
+SHARE = ("1", 0, 1)
+RATE = ("per node-day", 0, 1e9)
 
 
 class Part(BaseModel):
@@ -28,15 +33,58 @@ class Failures(Part):
     whatever the radii, as in :mod:`reliability.bursts`.
     """
 
-    rate_per_node_day: Longer
-    bad_share: Chance = 0.0
-    bad_factor: Time = 0.0
-    life: Literal["exponential", "weibull", "lognormal"] = "exponential"
-    shape: Annotated[float, Field(ge=0.05)] | None = None  # of a Weibull life
-    cv: Longer | None = None  # of a lognormal life
-    clock: Literal["running", "always"] = "running"
-    burst_shares: Annotated[tuple[Chance, ...], Field(strict=False, min_length=1)] = (1.0,)
-    burst_sizes: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(strict=False, min_length=1)] = (1,)
+    rate_per_node_day: float = number("random failures of a node in a day of its clock", *RATE, above=True)
+    bad_share: float = number(
+        "share of the nodes, spares included, that are bad (lemons) at the start, rounded down to whole ones",
+        *SHARE,
+        default=0.0,
+    )
+    bad_factor: float = number(
+        "systematic failures of a bad node, which it has besides its random ones, as a multiple of these",
+        "",
+        0,
+        None,
+        default=0.0,
+    )
+    life: Literal[LIVES] = plain(
+        "distribution of the time from one random failure of a node to its next",
+        f"one of {', '.join(LIVES)}",
+        default="exponential",
+    )
+    shape: float | None = number(
+        "shape of a Weibull life, below 1 where failures come early; with life = weibull, and only with it",
+        "",
+        0.05,
+        None,
+        default=None,
+    )
+    cv: float | None = number(
+        "standard deviation of a lognormal life over its mean; with life = lognormal, and only with it",
+        "",
+        0,
+        None,
+        above=True,
+        default=None,
+    )
+    clock: Literal[CLOCKS] = plain(
+        "when the nodes of the job can fail: only while it runs, or in its stops as well",
+        f"one of {', '.join(CLOCKS)}",
+        default="running",
+    )
+    burst_shares: tuple[Annotated[float, Field(ge=0, le=1)], ...] = plain(
+        "shares of a node's random failures by how many nodes fail together, one for each of burst_sizes",
+        "a list of numbers from 0 to 1 that sum to 1",
+        strict=False,
+        min_length=1,
+        default=(1.0,),
+    )
+    burst_sizes: tuple[Annotated[int, Field(ge=1)], ...] = plain(
+        "nodes that fail together: blast radii, such as of a rack or a switch",
+        "a list of different whole numbers from 1; each with a share above 0 divides job_nodes",
+        strict=False,
+        min_length=1,
+        default=(1,),
+    )
 
     @model_validator(mode="after")
     def _together(self):
@@ -73,11 +121,15 @@ class FaultClass(Part):
     instead; after the rest none is blamed and the job restarts on the nodes it has.
     """
 
-    name: str
-    share: Annotated[float, Field(gt=0, le=1)] = 1.0
-    detection_s: Time = 0.0
-    right: Chance = 1.0
-    wrong: Chance = 0.0
+    name: str = plain("the class's name", "a text")
+    share: float = number("share of all faults that are of this class", *SHARE, above=True, default=1.0)
+    detection_s: float = number("time from a fault of this class until it is seen", *SECONDS, default=0.0)
+    right: float = number(
+        "share of these faults for which the node that failed is blamed, and goes to repair", *SHARE, default=1.0
+    )
+    wrong: float = number(
+        "share for which another node of the job is blamed instead; after the rest, none is", *SHARE, default=0.0
+    )
 
     @model_validator(mode="after")
     def _blame(self):
@@ -92,40 +144,59 @@ class Repair(Part):
     A repair that fails returns the node all the same, a bad one still bad.
     """
 
-    automatic_s: Time
-    manual_s: Time = 0.0
-    to_manual: Chance = 0.0
-    automatic_fails: Chance = 0.0
-    manual_fails: Chance = 0.0
-    requalify_s: Time = 0.0
-    times: Literal["exponential", "fixed"] = "exponential"  # of the two stages; requalification is fixed
+    automatic_s: float = number("mean length of the automatic stage, which every repair begins with", *SECONDS)
+    manual_s: float = number("mean length of the manual stage", *SECONDS, default=0.0)
+    to_manual: float = number("share of the repairs that go on to the manual stage", *SHARE, default=0.0)
+    automatic_fails: float = number(
+        "share of the repairs ended by the automatic stage that do not cure a bad node", *SHARE, default=0.0
+    )
+    manual_fails: float = number(
+        "share of the repairs ended by the manual stage that do not cure a bad node", *SHARE, default=0.0
+    )
+    requalify_s: float = number(
+        "tests after a repair, before the node may work; always of this length", *SECONDS, default=0.0
+    )
+    times: Literal[TIMES] = plain(
+        "distribution of the lengths of the two stages", f"one of {', '.join(TIMES)}", default="exponential"
+    )
 
 
 class Recovery(Part):
     """The way back: a cold restart, a swap to warm standbys, or on with fewer replicas."""
 
-    restart_s: Time
-    swap_s: Time | None = None  # restart with a standby for each node lost; without it as long as a cold one
-    host_selection_s: Time = 0.0
-    preemption_s: Time = 0.0
+    restart_s: float = number("a cold restart, from the detection until the job computes again", *SECONDS)
+    swap_s: float | None = number(
+        "a restart with a warm standby for each node lost; by default restart_s", *SECONDS, default=None
+    )
+    host_selection_s: float = number(
+        "selecting the nodes of the job anew: at the start, and where too few stand by", *SECONDS, default=0.0
+    )
+    preemption_s: float = number("preempting one spare", *SECONDS, default=0.0)
 
 
 class Elastic(Part):
     """On with fewer data-parallel replicas while nodes are away, at the sizes of :mod:`reliability.elastic`."""
 
-    nodes_per_replica: Annotated[int, Field(ge=1)]
-    batch: Annotated[int, Field(ge=1)] | None = None
-    reshard_s: Time  # restart on fewer nodes
-    grow_s: Time = 0.0  # stop to take nodes in again
+    nodes_per_replica: int = whole("nodes of one data-parallel replica; it divides job_nodes", 1, None)
+    batch: int | None = whole(
+        "sequences of the global batch, which the number of replicas must divide; by default any number will do",
+        1,
+        None,
+        default=None,
+    )
+    reshard_s: float = number("restart on fewer nodes", *SECONDS)
+    grow_s: float = number("stop to take nodes in again", *SECONDS, default=0.0)
 
 
 class Checkpoint(Part):
     """A write after each interval of work; with an upload it counts only when that has ended."""
 
-    interval_s: Longer
-    write_s: Time = 0.0
-    upload_s: Time = 0.0
-    drag: Chance = 0.0  # share of its speed that the job loses during the upload
+    interval_s: float = number("work between two writes, as the time that it takes at full speed", *SECONDS, above=True)
+    write_s: float = number("time that a write stops the job", *SECONDS, default=0.0)
+    upload_s: float = number(
+        "upload behind the running job after a write; the checkpoint counts when it has ended", *SECONDS, default=0.0
+    )
+    drag: float = number("share of its speed that the job loses during an upload", *SHARE, default=0.0)
 
     @model_validator(mode="after")
     def _fits(self):
@@ -140,26 +211,32 @@ class Checkpoint(Part):
 class Straggler(Part):
     """Nodes that turn slow, and the job with them, until a search finds all that are slow."""
 
-    rate_per_node_day: Longer
-    slowdown: Longer  # 0.2: a step takes 1.2 times as long
-    found_after_s: Time  # running time from the first slow node to the search that finds it
-    pause_s: Time = 0.0  # stop to replace what was found
+    rate_per_node_day: float = number("how often a node turns slow in a day of running", *RATE, above=True)
+    slowdown: float = number(
+        "how much longer a step takes with a slow node: 0.2 for 1.2 times as long", "", 0, None, above=True
+    )
+    found_after_s: float = number("running time from the first slow node to the search that finds it", *SECONDS)
+    pause_s: float = number("stop to mend what was found", *SECONDS, default=0.0)
 
 
 class Corruption(Part):
-    """Silent corruption while the job works, found by a verification before every so manieth write."""
+    """Silent corruption while the job works, found by a verification before every n-th write, n being `every`."""
 
-    rate_per_node_day: Longer
-    verification_s: Time
-    every: Annotated[int, Field(ge=1)] = 1
-    restart_s: Time | None = None  # back to the last verified checkpoint; without it a cold restart
+    rate_per_node_day: float = number("silent corruptions of a node in a day of computing", *RATE, above=True)
+    verification_s: float = number("time that a verification stops the job", *SECONDS)
+    every: int = whole("writes to a verification, which comes before the last of them", 1, None, default=1)
+    restart_s: float | None = number(
+        "restart from the last verified checkpoint; by default recovery.restart_s", *SECONDS, default=None
+    )
 
 
 class Retirement(Part):
-    """A node is taken out for good at its so manieth blamed failure, in all or within a time, instead of being repaired.
+    """A node is taken out for good, instead of being repaired, at its n-th blamed failure: in all, or within a window.
 
     Nobody is blamed for a burst.
     """
 
-    failures: Annotated[int, Field(ge=1, le=1000)]
-    window_days: Longer | None = None
+    failures: int = whole("blamed failures of a node, at the last of which it is retired", 1, 1000)
+    window_days: float | None = number(
+        "time within which these failures fall; by default the whole run", "d", 0, None, above=True, default=None
+    )

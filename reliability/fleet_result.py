@@ -10,6 +10,19 @@ COUNTS = (
     "failures", "systematic", "bursts", "nodes_repaired", "misdiagnosed", "host_selections", "preemptions",
     "corruptions_found", "stragglers_found", "nodes_retired",
 )  # fmt: skip
+COUNT_MEANING = {
+    "failures": "faults that stopped the job or struck in a stop, random and systematic; a burst is one",
+    "systematic": "those of them that were systematic failures of bad nodes",
+    "bursts": "those of them that took more than one node",
+    "nodes_repaired": "nodes of the job that were sent away: all of a burst, and those blamed wrongly, too; "
+    "the ones that were retired instead of repaired are included",
+    "misdiagnosed": "failures for which another node than the one that failed was sent to repair",
+    "host_selections": "times that the nodes of the job were selected, the one at the start included",
+    "preemptions": "spares that were preempted from other work",
+    "corruptions_found": "verifications that found a corruption, each of which sent the job back",
+    "stragglers_found": "searches that found slow nodes; one finds all that are slow",
+    "nodes_retired": "nodes that were taken out for good; nodes_repaired less these went to repair",
+}
 SECONDS_PER_HOUR = 3600.0
 
 
@@ -65,7 +78,7 @@ class FleetResult:
     bins_s : dict of bin to array [n]
         Where that time went; see ``reliability.budget.BINS``. They sum to `elapsed_s`.
     counts : dict of str to array [n]
-        Failures, systematic ones among them, host selections, preemptions and more.
+        See `COUNT_MEANING`.
     """
 
     elapsed_s: np.ndarray

@@ -45,7 +45,7 @@ def simulate(
     """
     key = fleet.draw_key(np.random.default_rng(seed))
     if client is None:
-        return fleet.simulate_key(config, key, replications, progress=progress)
+        return fleet.simulate_key(config, key, replications, progress=progress, partial=True)
     parts: dict[int, FleetResult] = {}  # by the first replication of each
     started = time.perf_counter()
     done, wanted = 0, fleet.FEWEST if replications == "auto" else replications

@@ -63,13 +63,14 @@ class Workspace:
     """The arrays of a fleet, for one replication after the other."""
 
     def __init__(self, fleet):
-        self._fleet, self._state = fleet, np.zeros(1, STATE)
-        self._numbers = Numbers(fleet, self._state[0])
+        self._fleet, self.state = fleet, np.zeros(1, STATE)
+        self._numbers = Numbers(fleet, self.state)
         nodes = fleet.pool + fleet.spare_nodes
         window = fleet.retirement and fleet.retirement.window_days
-        self.replication = Replication(
+        # A Replication of arrays: records are what compiled code makes of the first two.
+        self.arrays = Replication(
             c=_settings(fleet),
-            s=self._state[0],
+            s=self.state,
             nodes=np.zeros(nodes, NODE_FIELDS),
             ends=np.zeros(leaves(nodes if fleet.aged else 0)),
             back=np.zeros(nodes, RETURN),
@@ -80,14 +81,14 @@ class Workspace:
 
     def open(self, key, index):
         """Make ready for a replication of a key."""
-        self._state[:] = 0
+        self.state[:] = 0
         self._numbers.open(key, index)
         if self._fleet.aged:
             self._first_lives()
         self._numbers.refill()
 
     def _first_lives(self):
-        failures, nodes = self._fleet.failures, self.replication.nodes
+        failures, nodes = self._fleet.failures, self.arrays.nodes
         nodes["life"], nodes["systematic"] = self._numbers.first(LIFE, len(nodes)), False
         if failures.bad_factor:
             bad = nodes[: self._fleet.bad_nodes]
@@ -98,13 +99,14 @@ class Workspace:
     def refill(self):
         """Draw more random numbers, where few are left."""
         self._numbers.refill()
-        self.replication.s.low = False
+        self.state["low"] = False
 
 
 def _settings(fleet):
-    """Return the settings as a record; what a fleet does not have is infinite, or has no effect."""
+    """Return the settings, a record in an array; what a fleet does not have is infinite, or has no effect."""
     failures, repair, recovery = fleet.failures, fleet.repair, fleet.recovery
-    c = np.zeros(1, SETTINGS)[0]
+    settings = np.zeros(1, SETTINGS)
+    c = settings[0]
     c.random, c.systematic = failures.event_rate, failures.rate * failures.bad_factor
     c.work, c.limit = (np.inf if hours is None else hours * HOUR_S for hours in (fleet.work_h, fleet.horizon_h))
     c.job, c.standbys, c.spares = fleet.job_nodes, fleet.warm_standbys, fleet.spare_nodes
@@ -118,7 +120,7 @@ def _settings(fleet):
     c.swap = recovery.restart_s if recovery.swap_s is None else recovery.swap_s
     c.selection, c.preemption = recovery.host_selection_s, recovery.preemption_s
     _add_parts(c, fleet)
-    return c
+    return settings
 
 
 def _add_parts(c, fleet):

@@ -32,7 +32,7 @@ def fault(r):
             nodes.withdraw_any(r)
     elif u < r.table[kind].right:
         nodes.withdraw(r, seat, True)
-    elif u < r.table[kind].right + r.table[kind].wrong:
+    elif u < r.table[kind].right + r.table[kind].wrong and r.s.active > 1:  # another node than it
         counts[MISDIAGNOSED] += 1
         nodes.withdraw_another(r, seat, (u - r.table[kind].right) / r.table[kind].wrong)
     else:

@@ -1,8 +1,8 @@
 """How far the work of a job has come, compiled: intervals, verifications, writes, uploads, and what a failure undoes.
 
 A cycle is an interval of work, slowed while the upload of the one before is open, and a write; before
-every so manieth write comes a verification. A checkpoint holds the work as it was when its write ended,
-and counts when its upload has. A failure goes back to the last one that counts, a corruption that is
+every n-th write comes a verification. A checkpoint holds the work as it was when its write ended, and
+counts when its upload has. A failure goes back to the last one that counts, a corruption that is
 found to the last one that was verified.
 """
 
@@ -31,7 +31,7 @@ def until_next(r):
         time, following = rest / pace, INTERVAL_DONE
     if s.uploading > 0 and s.uploading <= time:
         time, following = s.uploading, UPLOADED
-    if c.corruption and s.silent / c.silent < time:
+    if c.corruption and not s.corrupt and s.silent / c.silent < time:
         time, following = s.silent / c.silent, STRUCK
     return max(time, 0.0), following
 
@@ -48,7 +48,8 @@ def advance(r, time):
         s.worked += time * s.speed * kept
         if s.uploading > 0:
             s.uploading -= time
-        s.silent -= time * c.silent
+        if not s.corrupt:  # nor can it become more so
+            s.silent -= time * c.silent
     else:
         bins[VERIFICATION if s.stage == VERIFYING else CHECKPOINT] += time
         s.stage_left -= time

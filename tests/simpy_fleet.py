@@ -18,7 +18,7 @@ class Node:
 
     def __init__(self, bad):
         self.bad = bad
-        self.blamed = 0
+        self.blamed = []  # when
         self.life = math.inf  # running time until it fails at random
         self.bad_life = math.inf  # until it fails systematically
 
@@ -41,6 +41,8 @@ class FleetRun:
         self.failures = settings["failures"]
         self.recovery = settings["recovery"]
         self.always = self.failures.get("clock", "running") == "always"
+        shares, self.sizes = self.failures.get("burst_shares", [1.0]), self.failures.get("burst_sizes", [1])
+        self.events = [share / size for share, size in zip(shares, self.sizes, strict=True)]  # for a failure of a node
         pool = settings.get("pool_nodes", self.job_nodes + self.wanted_standbys)
         spares = settings.get("spare_nodes", 0)
         bad = int(self.failures.get("bad_share", 0.0) * (pool + spares))
@@ -50,13 +52,15 @@ class FleetRun:
             self.renew(node)
         self.idle, self.spares = nodes[:pool], nodes[pool:]
         self.members, self.standbys, self.away = [], [], 0
+        self.widths = [self.width_of(nodes) for nodes in range(self.job_nodes + 1)] if "elastic" in settings else []
         self.bins, self.counts = Counter(), Counter()
         self.horizon = settings.get("horizon_h", math.inf) * 3600.0
         self.target = settings.get("work_h", math.inf) * 3600.0
         self.done = self.committed = self.verified = 0.0  # work: as it stands, behind a commit, verified
         self.in_interval = 0.0  # work since the last write
         self.write_left = None  # seconds of a write that has begun
-        self.upload_left, self.in_upload = 0.0, 0.0  # seconds of an upload, and the work that it holds
+        self.upload_left = 0.0  # seconds of an upload
+        self.snapshot = None  # what a write has caught: the work, whether it is corrupt, whether it is verified
         self.intervals = 0
         self.corrupt = self.corrupt_in_checkpoint = False
         self.slow = False
@@ -67,41 +71,26 @@ class FleetRun:
 
     def renew(self, node):
         f = self.failures
-        mean = DAY / f["rate_per_node_day"]
+        node.life = self.draw_life(DAY / f["rate_per_node_day"] / sum(self.events))
+        bad_rate = f.get("bad_factor", 0.0) * f["rate_per_node_day"] / DAY if node.bad else 0.0
+        node.bad_life = self.random.expovariate(bad_rate) if bad_rate else math.inf
+
+    def draw_life(self, mean):
+        f = self.failures
         kind = f.get("life", "exponential")
         if kind == "exponential":
-            node.life = self.random.expovariate(1 / mean)
-        elif kind == "weibull":
-            node.life = self.random.weibullvariate(mean / math.gamma(1 + 1 / f["shape"]), f["shape"])
-        else:
-            spread = math.sqrt(math.log(1 + f["cv"] ** 2))
-            node.life = self.random.lognormvariate(math.log(mean) - spread**2 / 2, spread)
-        factor = f.get("bad_factor", 0.0)
-        node.bad_life = self.random.expovariate(factor / mean) if node.bad and factor else math.inf
+            return self.random.expovariate(1 / mean)
+        if kind == "weibull":
+            return self.random.weibullvariate(mean / math.gamma(1 + 1 / f["shape"]), f["shape"])
+        spread = math.sqrt(math.log(1 + f["cv"] ** 2))
+        return self.random.lognormvariate(math.log(mean) - spread**2 / 2, spread)
 
     def next_failure(self):
-        """Which node of the job fails next, after how long, how, and how many it takes with it."""
-        if self.failures.get("burst_sizes"):
-            return self.next_burst()
+        """Which node of the job fails next, after how long, and how."""
         node = min(self.members, key=lambda n: min(n.life, n.bad_life), default=None)
         if node is None:
-            return math.inf, None, False, 1
-        return min(node.life, node.bad_life), node, node.bad_life < node.life, 1
-
-    def next_burst(self):
-        """With bursts all lives are exponential, so that the next event may be drawn anew at any time."""
-        rate = self.failures["rate_per_node_day"] / DAY
-        first = (math.inf, None, False, 1)
-        for share, size in zip(self.failures["burst_shares"], self.failures["burst_sizes"], strict=True):
-            if share and self.members:
-                time = self.random.expovariate(share * rate * len(self.members) / size)
-                first = min(first, (time, None, False, size), key=lambda event: event[0])
-        bad = [n for n in self.members if n.bad]
-        if bad and self.failures.get("bad_factor"):
-            time = self.random.expovariate(self.failures["bad_factor"] * rate * len(bad))
-            if time < first[0]:
-                return time, self.random.choice(bad), True, 1
-        return (*first[:1], self.random.choice(self.members) if self.members else None, *first[2:])
+            return math.inf, None, False
+        return max(0.0, min(node.life, node.bad_life)), node, node.bad_life < node.life
 
     def age(self, time):
         for node in self.members:
@@ -119,7 +108,7 @@ class FleetRun:
         fails = r.get("automatic_fails", 0.0)
         yield self.env.timeout(stage(r["automatic_s"]))
         if self.random.random() < r.get("to_manual", 0.0):
-            yield self.env.timeout(stage(r["manual_s"]))
+            yield self.env.timeout(stage(r.get("manual_s", 0.0)))
             fails = r.get("manual_fails", 0.0)
         if self.random.random() >= fails:
             node.bad = False
@@ -136,12 +125,20 @@ class FleetRun:
     def send_to_repair(self, node):
         self.members.remove(node)
         self.counts["nodes_repaired"] += 1
-        node.blamed += 1
-        if node.blamed == self.settings.get("retirement", {}).get("failures"):
-            self.counts["nodes_retired"] += 1
-            return
         self.away += 1
         self.env.process(self.repair(node))
+
+    def blame(self, node):
+        """Send a single node to repair, or take it out for good where it was blamed so often."""
+        node.blamed.append(self.env.now)
+        rule = self.settings.get("retirement", {"failures": math.inf})
+        since = self.env.now - rule.get("window_days", math.inf) * DAY
+        if sum(time >= since for time in node.blamed) >= rule["failures"]:
+            self.members.remove(node)
+            self.counts["nodes_repaired"] += 1
+            self.counts["nodes_retired"] += 1
+        else:
+            self.send_to_repair(node)
 
     # Time
 
@@ -151,15 +148,16 @@ class FleetRun:
         Returns the time that passed and the fault, if one ended it.
         """
         started = self.env.now
-        failing, node, systematic, size = self.next_failure() if clock else (math.inf, None, False, 1)
+        failing, node, systematic = self.next_failure() if clock else (math.inf, None, False)
         longest = min(seconds, failing, self.horizon - started)
         alarm = self.env.timeout(longest) if longest < math.inf else None
-        yield simpy.AnyOf(self.env, [event for event in (alarm, until) if event is not None])
+        awaited = [event for event in (alarm, until) if event is not None]
+        yield awaited[0] if len(awaited) == 1 else simpy.AnyOf(self.env, awaited)
         passed = self.env.now - started
         if clock:
             self.age(passed)
         struck = alarm is not None and alarm.processed and failing <= min(seconds, self.horizon - started)
-        return passed, (node, systematic, size) if struck else None
+        return passed, (node, systematic) if struck else None
 
     def stand(self, name, seconds, until=None):
         """The job stands."""
@@ -252,8 +250,8 @@ class FleetRun:
         self.idle = everyone[wanted:]
         self.counts["host_selections"] += 1
 
-    def fault(self, node, systematic, size):
-        """Go back to the last committed checkpoint, and blame somebody."""
+    def fault(self, node, systematic):
+        """Go back to the last committed checkpoint, and find out who it was."""
         self.counts["failures"] += 1
         self.counts["systematic"] += systematic
         classes = self.settings.get("faults", [{}])
@@ -262,19 +260,29 @@ class FleetRun:
         if "checkpoint" in self.settings:
             self.go_back(self.committed)
             self.corrupt = self.corrupt_in_checkpoint
+        size = 1 if systematic else self.random.choices(self.sizes, self.events)[0]
         if size > 1:
-            self.counts["bursts"] += 1
-            for lost in self.random.sample(self.members, min(size, len(self.members))):
-                self.send_to_repair(lost)
-            return
+            self.burst(node, size)
+        else:
+            self.diagnose(node, kind)
+
+    def burst(self, node, size):
+        """A blast radius: the node and others of the job go to repair, and none of them is blamed."""
+        self.counts["bursts"] += 1
+        others = [n for n in self.members if n is not node]
+        for lost in [node, *self.random.sample(others, min(size - 1, len(others)))]:
+            self.send_to_repair(lost)
+
+    def diagnose(self, node, kind):
         u, right = self.random.random(), kind.get("right", 1.0)
         if u < right:
-            self.send_to_repair(node)
+            self.blame(node)
             return
         self.renew(node)  # nobody looked at it: it goes on, with a new life
-        if u < right + kind.get("wrong", 0.0):
+        others = [n for n in self.members if n is not node]
+        if u < right + kind.get("wrong", 0.0) and others:
             self.counts["misdiagnosed"] += 1
-            self.send_to_repair(self.random.choice([n for n in self.members if n is not node]))
+            self.blame(self.random.choice(others))
 
     def go_back(self, kept):
         self.bins["redone"] += self.done - kept
@@ -348,6 +356,9 @@ class FleetRun:
         return speed * self.width(len(self.members)) if "elastic" in self.settings else speed
 
     def width(self, nodes):
+        return self.widths[nodes]
+
+    def width_of(self, nodes):
         """Share of full speed of the largest legal number of replicas that so many nodes make."""
         e = self.settings["elastic"]
         whole = self.job_nodes // e["nodes_per_replica"]
@@ -379,10 +390,11 @@ class FleetRun:
     # Checkpoints
 
     def written(self):
-        """A write has ended: what it holds counts at once, or when it is uploaded."""
+        """A write has ended: what it caught counts at once, or when it is uploaded."""
         self.intervals += 1
+        verified = "corruption" in self.settings and self.intervals % self.settings["corruption"].get("every", 1) == 0
+        self.snapshot = self.done, self.corrupt, verified
         self.upload_left = self.settings["checkpoint"].get("upload_s", 0.0)
-        self.in_upload = self.done
         if not self.upload_left:
             self.commit()
 
@@ -394,8 +406,8 @@ class FleetRun:
                 self.commit()
 
     def commit(self):
-        self.committed, self.corrupt_in_checkpoint = self.in_upload, self.corrupt
-        if "corruption" in self.settings and self.intervals % self.settings["corruption"].get("every", 1) == 0:
+        self.committed, self.corrupt_in_checkpoint, verified = self.snapshot
+        if verified:
             self.verified = self.committed
 
     def corrupted(self, worked):

@@ -250,9 +250,6 @@ def test_a_repair_cures_a_bad_node_as_often_as_it_succeeds():
     assert_mean(run(settings, 300).counts["systematic"], 50 / 0.6, 1e-2)
 
 
-# Host selection -------------------------------------------------------------------------------------------------------
-
-
 # Bytes, replications, intervals ---------------------------------------------------------------------------------------
 
 ALL_CAUSES = {
@@ -358,7 +355,10 @@ def test_an_interrupted_run_gives_what_it_has():
         if done >= 20:
             raise KeyboardInterrupt
 
-    result = run(changed(PLAIN, horizon_h=100.0), 100, block=10, progress=stop)
+    settings = changed(PLAIN, horizon_h=100.0)
+    with pytest.raises(KeyboardInterrupt):  # unless it is asked for: who computes on would take it for the whole
+        run(settings, 100, block=10, progress=stop)
+    result = run(settings, 100, block=10, progress=stop, partial=True)
     assert result.partial
     assert len(result) == 20
     assert fleet_result.bytes_of(result) == fleet_result.bytes_of(run(changed(PLAIN, horizon_h=100.0), 20))
