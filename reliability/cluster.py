@@ -43,6 +43,10 @@ class Cluster(Section):
             raise ValueError(
                 f"cluster.gpus = {job.gpus} must be a multiple of cluster.gpus_per_node = {job.gpus_per_node}"
             )
+        if self.nodes > fields.MOST_NODES:
+            raise ValueError(
+                f"cluster.gpus = {job.gpus} are {self.nodes:,} nodes of {job.gpus_per_node}; a plan is simulated for at most {fields.MOST_NODES:,} nodes"
+            )
         if self.improvements.standby_nodes and self.recovery.standby_restart_s is None:
             raise ValueError("improvements.standby_nodes needs recovery.standby_restart_s, the time of a swap")
         return self

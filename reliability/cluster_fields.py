@@ -13,6 +13,7 @@ from pydantic import Field, model_validator
 from reliability import presets
 from reliability.field_types import Section, described, number, plain, quantity, whole
 
+MOST_NODES = 500_000  # of a job, so that it and a pool beside it are a fleet that can be simulated
 NO_NODE = ("software", "application", "other")  # classes of failures that a standby does not help
 FORMATS = ("auto", "csv", "parquet", "runs", "slurm", "xid", "kubernetes", "lanl")
 # What `options` of a log may have, each in some format; a test holds them to the readers.
@@ -40,6 +41,13 @@ TRAINING_FORMATS = (
     "llmc",
     "nanogpt",
     "table",
+)
+# The keys that name a file; a test holds them to the fields.
+FILES = (
+    ("failures", "log", "path"),
+    ("failures", "classes_log", "path"),
+    ("stragglers", "step_times"),
+    ("training", "log"),
 )
 Seconds = quantity(0, 1e7)
 SECONDS = ("s", 0, 1e7)
@@ -185,12 +193,12 @@ class Recovery(Section):
         default=None,
     )
     none_left: Literal["requeue", "wait"] = plain(
-        "what a job does when no standby is left: a cold restart on a node from elsewhere (requeue), or a cold restart once a node is back from repair (wait)",
+        "what a job does when no standby is left: a cold restart on nodes from elsewhere, which make up its standbys as well (requeue), or one once a node is back from repair (wait)",
         "requeue or wait",
         default="requeue",
     )
     replacement_min: quantity(0, 1e6) | None = described(
-        "with requeue: how much longer than the cold restart it takes to get that node", "min", 0, 1e6, default=None
+        "with requeue: how much longer than the cold restart it takes to get these nodes", "min", 0, 1e6, default=None
     )
     repair_h: quantity(0, 1e5, True) | None = described(
         "mean time until a failed node stands by again; by default the log's", "h", 0, 1e5, above=True, default=None

@@ -4,18 +4,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from reliability import presets
+from reliability import job_evidence, log_evidence, presets
+from reliability.log_reads import Reads
 from reliability.quantities import interval
 from reliability.rates import HOURS_PER_1000_NODE_DAYS
-
-
-@dataclass(frozen=True)
-class Unknown:
-    """Something that is not known: `what`, what the plan does instead (`instead`), and what would tell (`tells`)."""
-
-    what: str
-    instead: str
-    tells: str
+from reliability.unknowns import Unknown
 
 
 @dataclass(frozen=True)
@@ -34,7 +27,7 @@ class Evidence:
         Hours.
     drag : array
         By which share slow ranks make every step longer.
-    unknown : tuple of Unknown
+    unknown : tuple of reliability.unknowns.Unknown
     citation : str or None
         Key of ``references.bib`` for a published rate.
     logs : dict
@@ -52,7 +45,7 @@ class Evidence:
     logs: dict = field(default_factory=dict)
 
 
-def gather(cluster, streams, names):
+def gather(cluster, streams, names, reads=None):
     """Read what a cluster file names, and draw what it says.
 
     Parameters
@@ -61,6 +54,8 @@ def gather(cluster, streams, names):
     streams : reliability.quantities.Streams
     names : reliability.aliases.Names
         What hosts, users, jobs and files are called.
+    reads : reliability.log_reads.Reads, optional
+        What was read for other plans of the same logs, and need not be read again.
 
     Returns
     -------
@@ -72,11 +67,10 @@ def gather(cluster, streams, names):
         Where a log cannot be read, or does not say how often nodes fail.
     """
     unknown, logs, citation = [], {}, None
+    reads = Reads() if reads is None else reads
     failures, repair = cluster.failures, None
     if failures.log is not None:
-        from reliability import log_evidence
-
-        found = log_evidence.failures(cluster, streams, names)
+        found = log_evidence.failures(cluster, streams, names, reads)
         source, rate, classes, shares, repair = found.source, found.rate, found.classes, found.shares, found.repair_h
         unknown += found.unknown
         logs["failures"] = found.about
@@ -87,9 +81,7 @@ def gather(cluster, streams, names):
     if failures.shares is not None:
         classes, shares = _shares(failures.shares, streams.draws)
     elif failures.classes_log is not None:
-        from reliability import log_evidence
-
-        classes, shares, logs["classes"] = log_evidence.classes(cluster, streams, names)
+        classes, shares, logs["classes"] = log_evidence.classes(cluster, streams, names, reads)
     if cluster.recovery.repair_h is not None:
         repair = streams.quantity("repair", cluster.recovery.repair_h)
         if cluster.recovery.repair_h.exact:
@@ -102,8 +94,8 @@ def gather(cluster, streams, names):
         unknown.append(Unknown(
             _away(failures), "the wait for it is taken to be none",
             "a log of failures with their ends, or recovery.repair_h"))  # fmt: skip
-    drag = _drag(cluster, streams, names, unknown, logs)
-    _training(cluster, names, unknown, logs)
+    drag = _drag(cluster, streams, names, unknown, logs, reads)
+    _training(cluster, names, unknown, logs, reads)
     _exact_times(cluster, unknown)
     return Evidence(source, rate, tuple(classes), shares, repair, drag, tuple(unknown), citation, logs)
 
@@ -181,14 +173,12 @@ def _shares(table, draws):
     return tuple(names), np.tile(values / values.sum(), (draws, 1))
 
 
-def _drag(cluster, streams, names, unknown, logs):
+def _drag(cluster, streams, names, unknown, logs, reads):
     slow = cluster.stragglers
     if slow is not None and slow.slowdown is not None:
         return streams.quantity("slowdown", slow.slowdown)
     if slow is not None and slow.step_times is not None:
-        from reliability import job_evidence
-
-        drag, logs["step_times"], more = job_evidence.step_times(cluster, streams, names)
+        drag, logs["step_times"], more = job_evidence.step_times(cluster, streams, names, reads)
         unknown += more
         return drag
     unknown.append(
@@ -201,7 +191,7 @@ def _drag(cluster, streams, names, unknown, logs):
     return np.zeros(streams.draws)
 
 
-def _training(cluster, names, unknown, logs):
+def _training(cluster, names, unknown, logs, reads):
     if cluster.training is None:
         unknown.append(
             Unknown(
@@ -211,9 +201,7 @@ def _training(cluster, names, unknown, logs):
             )
         )
         return
-    from reliability import job_evidence
-
-    logs["training"] = job_evidence.training(cluster, names)
+    logs["training"] = job_evidence.training(cluster, names, reads)
 
 
 def _exact_times(cluster, unknown):

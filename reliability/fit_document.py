@@ -16,11 +16,11 @@ def document(log, fits):
     head = {"source": log.source, "format": log.format}
     tail = {"rows": log.rows, "dropped": log.dropped, "merged": _counted(log, "merged")}
     notes = [{"kind": n.kind, "reason": n.reason, "count": n.count, "lines": list(n.lines)} for n in log.notes]
-    sizes = {"mttf_by_size": _by_size(log)}
+    sizes = {"mttf_by_size": job_sizes(log)}
     return {**head, "rows": log.rows, **top, **tail, **sizes, "notes": notes, "systems": systems}
 
 
-def _by_size(log):
+def job_sizes(log):
     """Mean time to failure of jobs by size, as `reliability.logs.job_sizes` has it; None where there are no job records."""
     from reliability.logs.job_sizes import mttf_by_size
 

@@ -5,14 +5,16 @@ import numpy as np
 from reliability.cluster import ClusterError
 from reliability.log_evidence import concealed, told
 from reliability.log_keys import there
+from reliability.log_reads import stamp
 from reliability.logs.notes import LogError
 from reliability.plan_words import many
+from reliability.unknowns import Unknown
 
 BLOCKS = 20  # of steps, that are drawn anew for the uncertainty of what slow ranks cost
 MOST_ROWS = 12  # of a table that lists nodes or ranks
 
 
-def step_times(cluster, streams, names):
+def step_times(cluster, streams, names, reads):
     """Find slow ranks in step times, and draw what they cost.
 
     Returns
@@ -21,14 +23,13 @@ def step_times(cluster, streams, names):
         `drag` [draws]: by which share the steps of the log were longer than without the slow ranks.
     """
     from reliability import slow_ranks
-    from reliability.evidence import Unknown
     from reliability.logs.step_times import read_steps
 
     path, key = cluster.stragglers.step_times, "stragglers.step_times"
     file = there(cluster, path, key, names)
     try:
-        times = read_steps(file)
-        found = slow_ranks.find(times)
+        times = reads.once(("steps", stamp(file)), lambda: read_steps(file))
+        found = reads.once(("slow", stamp(file)), lambda: slow_ranks.find(times))
     except LogError as error:
         raise concealed(error, key, names, path) from None
     except ValueError as error:
@@ -103,7 +104,7 @@ def _drag(times, found, streams):
     return np.maximum(0.0, with_slow / healthy - 1), float(sums[-1, 0] / sums[-1, 1] - 1)
 
 
-def training(cluster, names):
+def training(cluster, names, reads):
     """Return what the job's own log says of its time."""
     from reliability import goodput_log
     from reliability.logs.training import read_training
@@ -111,7 +112,8 @@ def training(cluster, names):
     path, key = cluster.training.log, "training.log"
     file = there(cluster, path, key, names)
     try:
-        log = read_training(file, cluster.training.format)
+        kind = cluster.training.format
+        log = reads.once(("training", stamp(file), kind), lambda: read_training(file, kind))
         account = goodput_log.account(log)
     except LogError as error:
         raise concealed(error, key, names, path) from None

@@ -1,4 +1,4 @@
-"""A job with its failures, its recovery and its standbys, drawn many times: what it keeps, and the choices that are best for it."""
+"""A job with its failures, its recovery and its standbys, drawn many times; by formula what it keeps, and what is best for it."""
 
 from dataclasses import dataclass, replace
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from reliability import checkpoint, checks, renewal
 from reliability.availability import expected_ettr
+from reliability.placements import chance_placed_anew
 from reliability.repair_queues import erlang_b
 
 HOUR = 3600.0
@@ -35,12 +36,12 @@ class State:
     cold, swap : arrays, seconds
         Restart without and with a standby; `swap` is None where there is no such way.
     replacement : array, seconds
-        What a cold restart takes longer when no standby is left.
+        What it takes longer than the cold restart to place the job anew when no standby is left.
     repair_h : array or None
         Hours until a failed node stands by again; None: unknown, and standbys count as always there.
     standbys : int
     waits : bool
-        Whether a job that finds no standby waits for a repair, instead of a node from elsewhere.
+        Whether a job that finds no standby waits for a repair, instead of being placed anew on nodes from elsewhere.
     write : array, seconds
     drag : array
         By which share slow ranks make every step longer.
@@ -76,13 +77,18 @@ class State:
         return np.maximum(self.rate, SMALLEST_RATE) * self.nodes * (self.shares @ self.on_node) * self.repair_h
 
     def chance_none_left(self, standbys=None):
-        """Chance that a failure of a node finds no standby [draws]: Erlang's loss formula."""
+        """Chance that a failure of a node finds no standby [draws].
+
+        Erlang's loss formula where the job then waits for a repair; where it is placed anew, its standbys with it,
+        :func:`reliability.placements.chance_placed_anew`.
+        """
         k = self.standbys if standbys is None else standbys
         if self.swap is None or k == 0:
             return np.ones_like(self.rate)
         if self.load is None:
             return np.zeros_like(self.rate)
-        return np.where(self.load > 0, erlang_b(np.maximum(self.load, 1e-300), k), 0.0)
+        chance = erlang_b if self.waits else chance_placed_anew
+        return np.where(self.load > 0, chance(np.maximum(self.load, 1e-300), k), 0.0)
 
     def waiting(self, standbys=None):
         """Share of all time in which the job waits for a node [draws]."""
@@ -92,44 +98,56 @@ class State:
         return np.where(self.load > 0, erlang_b(np.maximum(self.load, 1e-300), k + 1), 0.0)
 
     def kinds(self):
-        """Return shares, detection and restart [draws, 2 classes]: each class with a swap, then each without."""
+        """Return shares, detection, restart and the time to fetch a node [draws, 2 classes]: each class with a swap, then without."""
         none = self.chance_none_left()[:, None]
         swapped = self.shares * self.on_node * (1 - none)
         cold = np.broadcast_to(self.cold[:, None], self.shares.shape)
         swap = cold if self.swap is None else np.broadcast_to(self.swap[:, None], self.shares.shape)
-        alone = cold if self.waits else cold + self.on_node * self.replacement[:, None]
+        fetch = np.zeros_like(cold) if self.waits else self.on_node * self.replacement[:, None]
         return (
             np.concatenate([swapped, self.shares - swapped], axis=1),
             np.concatenate([self.detection, self.detection], axis=1),
-            np.concatenate([swap, alone], axis=1),
+            np.concatenate([swap, cold], axis=1),
+            np.concatenate([np.zeros_like(cold), fetch], axis=1),
         )
+
+    def recoveries(self):
+        """Return shares and the length of the whole recovery [draws, 2 classes]."""
+        shares, *times = self.kinds()
+        return shares, sum(times)
 
     def budget(self):
         """Return the `reliability.renewal.Budget` [draws] of this state, whose interval must be set."""
-        return renewal.budget(self.interval, self.write, *self.kinds(), self.mtbf, self.drag, self.waiting())
+        shares, detection, restart, fetching = self.kinds()
+        return renewal.budget(
+            self.interval, self.write, shares, detection, restart, self.mtbf, self.drag, self.waiting(), fetching
+        )
+
+    def lost_by_class(self):
+        """Return what failures of each class cost by the formula [draws, classes]; repairs that the job waits for are their nodes'."""
+        lost = self.by_class(self.budget().lost_by_kind)
+        to_blame = self.shares * self.on_node
+        waited = to_blame / np.maximum(to_blame.sum(axis=1, keepdims=True), SMALLEST_RATE)
+        return lost + self.waiting()[:, None] * waited
 
     def by_class(self, by_kind):
         """Add up an array by kind [draws, 2 classes] to one by class."""
         return by_kind[:, : len(self.on_node)] + by_kind[:, len(self.on_node) :]
 
     def ettr(self, interval=None):
-        """Share of all time that becomes work [draws], at this state's interval or at another."""
-        shares, detection, restart = self.kinds()
-        whole = renewal.effective_restart(shares, detection + restart, self.mtbf)
+        """Share of all time that becomes work by the renewal formula [draws], at this state's interval or at another."""
+        whole = renewal.effective_restart(*self.recoveries(), self.mtbf)
         kept = checkpoint.renewal_efficiency(interval or self.interval, self.write, whole, self.mtbf)
         return (1 - self.waiting()) * kept / (1 + self.drag)
 
     def first_order(self):
         """The expected ETTR of Kokolis et al. [draws], slow ranks added: a comparison, to first order."""
-        shares, detection, restart = self.kinds()
-        return expected_ettr(self.mtbf, (shares * (detection + restart)).sum(1), self.interval, self.write) / (
-            1 + self.drag
-        )
+        shares, whole = self.recoveries()
+        return expected_ettr(self.mtbf, (shares * whole).sum(1), self.interval, self.write) / (1 + self.drag)
 
     def spread(self, horizon):
         """Standard deviation of the share kept in one period of so many seconds, from chance alone [draws]."""
-        shares, detection, restart = self.kinds()
-        whole = detection + restart
+        shares, whole = self.recoveries()
         if self.waits and self.load is not None:
             # A failure that finds none waits for the first of k + 1 repairs as well.
             wait = HOUR * self.repair_h / ((self.standbys if self.swap is not None else 0) + 1)
@@ -179,8 +197,7 @@ def good_intervals(state, tolerance=0.005):
 
 def _weights(state):
     """What the ETTR is multiplied with whatever the interval is [draws]."""
-    shares, detection, restart = state.kinds()
-    whole = renewal.effective_restart(shares, detection + restart, state.mtbf)
+    whole = renewal.effective_restart(*state.recoveries(), state.mtbf)
     return (1 - state.waiting()) * np.exp(-whole / state.mtbf) / (1 + state.drag)
 
 
@@ -205,20 +222,21 @@ def _maximum(state, weights):
 
 @dataclass(frozen=True)
 class Pools:
-    """Pools of 0, 1, 2, … standbys [pools]: mean chance that a failure finds none, mean ETTR, mean ETTR for each GPU that is paid."""
+    """Pools of 0, 1, 2, … standbys [pools], by the formula: mean chance that a failure finds none, mean ETTR, mean ETTR for each GPU that is paid.
+
+    They go on until no larger pool can pay better. `enough` is the smallest pool, maybe a larger one, of which a failure finds none with
+    at most the mean chance that was asked for; None where it was not, or where no pool is.
+    """
 
     none_left: np.ndarray
     ettr: np.ndarray
     per_paid: np.ndarray
+    enough: int | None = None
 
     @property
     def best(self):
         """The pool that keeps most work for each GPU that is paid."""
         return int(np.argmax(self.per_paid))
-
-    def enough(self, shortage):
-        """Return the smallest pool of which a failure finds none with at most that mean chance, or None."""
-        return int(np.argmax(self.none_left <= shortage)) if (self.none_left <= shortage).any() else None
 
 
 def pools(state, shortage=None):
@@ -228,29 +246,35 @@ def pools(state, shortage=None):
     ----------
     state : State
     shortage : float, in (0, 1), optional
-        Go on until a failure finds none with at most this mean chance; by default only until no larger pool can pay better.
+        Look for the smallest pool of which a failure finds none with at most this mean chance.
     """
     if state.swap is None or state.load is None:
         return None
     state = thinned(state)
-    load, each = state.load, state.mtbf
+    each = state.mtbf
     through = np.exp(-state.detection / each[:, None]) * state.shares
     node, other = through @ state.on_node, through @ ~state.on_node
     swapped, cold = np.exp(-state.swap / each), np.exp(-state.cold / each)
     alone = cold if state.waits else np.exp(-(state.cold + state.replacement) / each)
     plain = np.asarray(checkpoint.renewal_efficiency(state.interval, state.write, 0.0, each)) / (1 + state.drag)
     at_most = float(np.mean(plain * (other * cold + node * np.maximum(swapped, alone))))
-    none, rows, best = np.ones_like(load), [], 0.0
+    rows, best = [], 0.0
     for k in range(MOST_STANDBYS + 1):
-        one_more = load * none / (k + 1 + load * none)  # Erlang's recursion
-        kept = float(
-            np.mean(
-                (1 - one_more * state.waits) * plain * (other * cold + node * (none * alone + (1 - none) * swapped))
-            )
-        )
-        rows.append((float(np.mean(none)), kept, kept / (1 + k / state.nodes)))
+        none = state.chance_none_left(k)
+        kept = (1 - state.waiting(k)) * plain * (other * cold + node * (none * alone + (1 - none) * swapped))
+        rows.append((float(np.mean(none)), float(np.mean(kept)), float(np.mean(kept)) / (1 + k / state.nodes)))
         best = max(best, rows[-1][2])
-        if at_most / (1 + (k + 1) / state.nodes) <= best and (shortage is None or rows[-1][0] <= shortage):
+        if at_most / (1 + (k + 1) / state.nodes) <= best:
             break
-        none = one_more
-    return Pools(*map(np.array, zip(*rows, strict=True)))
+    return Pools(*map(np.array, zip(*rows, strict=True)), None if shortage is None else _enough(state, shortage))
+
+
+def _enough(state, shortage):
+    """The smallest pool of which a failure finds none with at most this mean chance, which falls with the pool; None beyond `MOST_STANDBYS`."""
+    low, high = -1, MOST_STANDBYS
+    if np.mean(state.chance_none_left(high)) > shortage:
+        return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if np.mean(state.chance_none_left(middle)) <= shortage else (middle, high)
+    return high

@@ -1,8 +1,7 @@
-"""What could be bettered, what each is worth alone, and the fewest of them that reach a target."""
+"""What could be bettered, and what it makes of a state."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import combinations, groupby
 
 import numpy as np
 
@@ -174,80 +173,3 @@ def settled(state, chosen, rounds=5):
             break
         state = by_name["interval"].apply(again)
     return state
-
-
-def worth(state, found):
-    """Return what each lever alone adds to the ETTR, as (lever, array [draws]), the greatest median first, which is what is shown."""
-    base = state.ettr()
-    gains = [(lever, lever.apply(state).ettr() - base) for lever in found]
-    return sorted(gains, key=lambda pair: -float(np.median(pair[1])))
-
-
-@dataclass(frozen=True)
-class Way:
-    """A set of levers that reaches the target: their names, and the chance that the mean ETTR then reaches it."""
-
-    names: tuple[str, ...]
-    chance: float
-    ettr: np.ndarray
-
-
-def smallest(state, found, target, sure=(0.5,)):
-    """Return the fewest levers with which the target is reached, for each wanted chance.
-
-    Parameters
-    ----------
-    state : State
-    found : list of Lever
-    target : float, in (0, 1]
-    sure : sequence of float
-        Shares of the draws in which the mean ETTR is to reach the target.
-
-    Returns
-    -------
-    list of Way or None
-        One for each of `sure`; None where not even all of them are enough. As few yardsticks as possible; then as few levers; then the
-        greatest mean ETTR. Without a lever where none is needed.
-    """
-    few = job_state.thinned(state)
-    ways: list = [None] * len(sure)
-    sets = [chosen for size in range(len(found) + 1) for chosen in combinations(found, size)]
-    sets.sort(key=lambda chosen: (_yardsticks(chosen), len(chosen)))
-    for _, alike in groupby(sets, key=lambda chosen: (_yardsticks(chosen), len(chosen))):
-        tried = [(chosen, settled(few, chosen).ettr()) for chosen in alike]
-        tried.sort(key=lambda pair: -float(pair[1].mean()))
-        for i, wanted in enumerate(sure):
-            enough = (chosen for chosen, ettr in tried if np.mean(ettr >= target) >= wanted)
-            if ways[i] is None and (chosen := next(enough, None)) is not None:
-                ettr = settled(state, chosen).ettr()
-                ways[i] = Way(tuple(lever.name for lever in chosen), float(np.mean(ettr >= target)), ettr)
-        if None not in ways:
-            break
-    return ways
-
-
-def _yardsticks(chosen):
-    return sum(not lever.offered for lever in chosen)
-
-
-def rate_needed(state, target):
-    """Return the factor on the failure rate with which the median ETTR is the target, the interval the best each time.
-
-    Returns
-    -------
-    float or None
-        At most 1; None where not even a thousandth of the failures is few enough.
-    """
-    from scipy.optimize import brentq
-
-    def short(log_factor):
-        fewer = replace(state, rate=state.rate * np.exp(log_factor))
-        fewer = replace(fewer, interval=job_state.best_interval(fewer))
-        return float(np.median(fewer.ettr())) - target
-
-    if short(0.0) >= 0:
-        return 1.0
-    low = np.log(1e-3)
-    if short(low) < 0:
-        return None
-    return float(np.exp(brentq(short, low, 0.0, xtol=1e-3)))

@@ -6,9 +6,12 @@ import numpy as np
 
 from reliability import incidents
 from reliability.cluster import ClusterError
+from reliability.fit_document import job_sizes
 from reliability.log_keys import as_keys, there
+from reliability.log_reads import stamp
 from reliability.logs.notes import LogError, escaped
 from reliability.plan_words import many, short
+from reliability.unknowns import Unknown
 
 LONGEST = 12.0  # logarithm of the hours of a mean repair: 18 years
 WITHHELD = "(withheld)"
@@ -27,7 +30,7 @@ class Failures:
     unknown: list = field(default_factory=list)
 
 
-def failures(cluster, streams, names):
+def failures(cluster, streams, names, reads):
     """Fit a log of failures, and draw from the fit.
 
     Parameters
@@ -36,23 +39,27 @@ def failures(cluster, streams, names):
         With `failures.log`.
     streams : reliability.quantities.Streams
     names : reliability.aliases.Names
+    reads : reliability.log_reads.Reads
 
     Returns
     -------
     Failures
     """
-    from reliability import calibrate
-    from reliability.evidence import Unknown
+    from reliability import calibrate  # scipy and pandas take their time to load, and are wanted only here
 
     given, key = cluster.failures.log, "failures.log"
-    log, unknown, assumed = _read(cluster, given, key, names), [], None
+    log, unknown, assumed = _read(cluster, given, key, names, reads), [], None
     nodes = given.nodes or log.nodes
     if log.node_hours is None and nodes is None:
         nodes = assumed = max(cluster.nodes, log.table["node"].nunique())
         which = f"the job's {nodes:,}" if nodes == cluster.nodes else f"the {nodes:,} that it names"
         unknown.append(Unknown("how many nodes the log watches", f"it is taken to watch {which}", f"{key}.nodes"))
+    gpus = cluster.cluster.gpus_per_node
     try:
-        fit = calibrate.fit(log, nodes=nodes, gpus_per_node=cluster.cluster.gpus_per_node)
+        fit = reads.once(
+            ("fit", _depends(cluster, given), given.system, nodes, gpus),
+            lambda: calibrate.fit(log, nodes=nodes, gpus_per_node=gpus),
+        )
     except ValueError as error:
         raise ClusterError(f"{key}: {names.file(given.path)}: {told(error, names)}") from None
     if fit.total is None:
@@ -122,6 +129,7 @@ def _about(fit, log, given, names):
         "dropped": log.dropped,
         **_dates(log, fit),
         "node_h": fit.node_h,
+        "job_sizes": job_sizes(log),
         "rate_per_1000_node_days": {"value": fit.total.value, "low": fit.total.low, "high": fit.total.high},
         "header": ["in the log", "lines", "why"],
         "rows": rows,
@@ -143,7 +151,7 @@ def _dates(log, fit=None):
     return {"begins": begins, "ends": ends}
 
 
-def classes(cluster, streams, names):
+def classes(cluster, streams, names, reads):
     """Draw the shares of the classes of a second log.
 
     Returns
@@ -151,7 +159,7 @@ def classes(cluster, streams, names):
     (classes, shares, about)
     """
     given, key = cluster.failures.classes_log, "failures.classes_log"
-    log = _read(cluster, given, key, names)
+    log = _read(cluster, given, key, names, reads)
     counts = log.table["cls"].fillna("unknown").value_counts()
     if not len(counts):
         raise ClusterError(f"{key}: {names.file(given.path)}: has no incident, so that it tells no classes")
@@ -162,7 +170,12 @@ def classes(cluster, streams, names):
     return tuple(escaped(name) for name in counts.index), streams.shares("shares", counts.to_numpy()), about
 
 
-def _read(cluster, given, key, names):
+def _depends(cluster, given):
+    """All that the reading of a log depends on, but for which of its systems is taken."""
+    return stamp(cluster.path(given.path)), given.model_dump_json(exclude={"system"})
+
+
+def _read(cluster, given, key, names, reads):
     """Read a log of failures, and give an alias to every name in it."""
     options = dict(given.options)
     for name in ("nodes", "observed_from", "observed_to"):
@@ -170,7 +183,7 @@ def _read(cluster, given, key, names):
             options[name] = _plain(getattr(given, name))
     path = there(cluster, given.path, key, names)
     try:
-        log = incidents.read(path, given.format, **options)
+        log = reads.once(_depends(cluster, given), lambda: incidents.read(path, given.format, **options))
     except LogError as error:
         told_in_keys = LogError(error.file, error.line, error.found, as_keys(error.expected, key))
         raise concealed(told_in_keys, key, names, given.path) from None

@@ -1,26 +1,26 @@
 """The plan of a cluster: what it keeps of its time now and could keep, by what, and how sure that is.
 
-What is not known is drawn many times from its range; every number below is computed for each draw, so that its interval is what the
-ranges leave. Two plans that are drawn with one seed can be compared draw by draw.
+What is not known is drawn many times from its range. What a state of the cluster keeps is simulated by the fleet model
+(:mod:`reliability.plan_runs`); every number below has a value for each draw, so that its interval is what the ranges leave. The
+formulas of :class:`reliability.job_state.State` choose the checkpoint interval and the standbys, and stand beside the simulation as
+its check. Two plans that are drawn with one seed can be compared draw by draw.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from reliability import checkpoint, job_state, levers, storage
+from reliability import job_state, lever_sets, levers, storage
 from reliability.aliases import Names
 from reliability.cluster import Cluster
 from reliability.cluster import read as read_cluster
 from reliability.cluster_fields import NO_NODE
 from reliability.evidence import Evidence, gather
-from reliability.intervals import availability_interval
+from reliability.plan_runs import RUNS, Simulated, Simulator
 from reliability.quantities import Quantity, Streams, interval
 from reliability.rates import HOURS_PER_DAY
-from reliability.standby import chance_pool_lasts
 
 DRAWS, SEED = 4000, 7
-MOST_FOLLOWED = 256  # standbys whose chain is followed; its time grows with their cube
 LIKELY, SURE = 0.5, 0.95  # chance with which a target counts as reached as likely as not, and safely
 
 
@@ -34,10 +34,11 @@ class Plan:
     name : str
         What the cluster is called.
     evidence : reliability.evidence.Evidence
-    now, planned : reliability.job_state.State
+    now, planned : reliability.plan_runs.Simulated
         As the cluster is, and with the best interval, the standbys that pay and the improvements that the file offers.
-    levers : list of (reliability.levers.Lever, array [draws])
-        What each alone adds to the ETTR.
+    levers : list of (reliability.levers.Lever, reliability.plan_runs.Simulated)
+        Each alone, the greatest median gain first, which is what is shown.
+    simulator : reliability.plan_runs.Simulator
     pools : reliability.job_state.Pools or None
         Of the planned state.
     streams : reliability.quantities.Streams
@@ -47,15 +48,17 @@ class Plan:
     cluster: Cluster
     name: str
     evidence: Evidence
-    now: job_state.State
-    planned: job_state.State
+    now: Simulated
+    planned: Simulated
     levers: list
+    simulator: Simulator
     pools: job_state.Pools | None
     streams: Streams
     names: Names
+    _sets: dict = field(default_factory=dict)
 
     def __repr__(self):
-        now, planned = (float(np.median(state.ettr())) for state in (self.now, self.planned))
+        now, planned = (float(np.median(found.ettr)) for found in (self.now, self.planned))
         return f"Plan(name={self.name!r}, ettr_now={now:.3f}, ettr_planned={planned:.3f}, draws={self.streams.draws})"
 
     def _repr_markdown_(self):
@@ -78,34 +81,44 @@ class Plan:
         price = self.cluster.cluster.price_per_gpu_hour
         return None if price is None else price * gpu_hours
 
-    def in_horizon(self, state):
-        """ETTR of one run of the horizon's length [draws]: the mean of each draw, and chance on top."""
-        chance = self.streams.normal("horizon")
-        return np.clip(state.ettr() + chance * state.spread(3600 * self.horizon_h), 0.0, 1.0)
+    def gain(self, simulated):
+        """What a simulated state keeps more than the present one, in shares of all time [draws]."""
+        return simulated.ettr - self.now.ettr
+
+    def with_levers(self, chosen):
+        """Simulate what levers together make of the present state."""
+        names = frozenset(lever.name for lever in chosen)
+        if names not in self._sets:
+            self._sets[names] = self.simulator.measure(levers.settled(self.now.state, chosen))
+        return self._sets[names]
 
     def ways(self):
         """Return the fewest levers that reach the target: as likely as not, and safely."""
         found, target = [lever for lever, _ in self.levers], self.cluster.target.ettr
-        return dict(zip(("likely", "safe"), levers.smallest(self.now, found, target, (LIKELY, SURE)), strict=True))
+        ways = lever_sets.smallest(self.now, found, target, (LIKELY, SURE), self.with_levers)
+        return dict(zip(("likely", "safe"), ways, strict=True))
 
     def by_interval(self, state, intervals):
-        """ETTR of a state at each of these intervals in seconds, as median, low and high [intervals]."""
+        """ETTR of a state by the formula at each of these intervals in seconds, as median, low and high [intervals]."""
         rows = [interval(state.ettr(float(seconds))) for seconds in intervals]
         return tuple(np.array([row[key] for row in rows]) for key in ("value", "low", "high"))
 
 
-def make(cluster, draws=DRAWS, seed=SEED, anonymise=False, names=None):
+def make(cluster, draws=DRAWS, seed=SEED, anonymise=False, names=None, runs=RUNS):
     """Make the plan of a cluster.
 
     Parameters
     ----------
     cluster : Cluster, or path of a cluster file
-    draws : int, >= 1
+    draws : int, >= 2
+        Of what is not known exactly.
     seed : int, >= 0
     anonymise : bool
         Whether hosts, users, jobs, files and the cluster itself are called by aliases.
     names : reliability.aliases.Names, optional
         Those of another plan, so that a name has one alias in both; in place of `anonymise`.
+    runs : int, >= 2
+        Simulated runs of each state, at most one a draw.
 
     Returns
     -------
@@ -118,21 +131,70 @@ def make(cluster, draws=DRAWS, seed=SEED, anonymise=False, names=None):
 
     Examples
     --------
-    >>> plan = make("example:llama3", draws=200)
-    >>> plan.now.nodes
-    2048
+    >>> plan = make("example:slurm_xid", draws=20)
+    >>> plan.now.state.nodes
+    48
     """
     if not isinstance(cluster, Cluster):
         cluster = read_cluster(cluster)
     streams, names = Streams(seed, draws), names or Names(anonymise)
-    evidence = gather(cluster, streams, names)
-    now = _now(cluster, evidence, streams)
+    evidence, now = current(cluster, streams, names)
     found = levers.levers(now, cluster.improvements, streams.quantity)
     planned = levers.settled(now, [lever for lever in found if lever.offered])
+    simulator = Simulator(evidence.classes, HOURS_PER_DAY * cluster.target.horizon_days, streams, now, runs)
+    measured = simulator.measure(now)
+    alone = [(lever, simulator.measure(lever.apply(now))) for lever in found]
+    alone.sort(key=lambda pair: -float(np.median(pair[1].ettr - measured.ettr)))
+    offered = frozenset(lever.name for lever in found if lever.offered)
+    simulated = {frozenset(): measured, offered: simulator.measure(planned)}
     pools = job_state.pools(planned, cluster.target.shortage)
     return Plan(
-        cluster, names.cluster(cluster.name), evidence, now, planned, levers.worth(now, found), pools, streams, names
-    )
+        cluster, names.cluster(cluster.name), evidence, measured, simulated[offered], alone, simulator, pools, streams, names,
+        simulated,
+    )  # fmt: skip
+
+
+def state_of(cluster, draws=DRAWS, seed=SEED):
+    """Return the present state of a cluster as it is drawn, its interval set, and the classes of its failures.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    draws, seed : int
+
+    Returns
+    -------
+    (State, tuple of str)
+    """
+    evidence, now = current(cluster, Streams(seed, draws), Names(False))
+    return now, evidence.classes
+
+
+def names_of(cluster):
+    """Return the aliases that a plan of a cluster gives to all names in its file and its logs."""
+    names = Names(True)
+    gather(cluster, Streams(SEED, 2), names)
+    names.cluster(cluster.name)
+    return names
+
+
+def current(cluster, streams, names, reads=None):
+    """Return what is known of a cluster, and its state as it is now: where a plan starts.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    streams : reliability.quantities.Streams
+    names : reliability.aliases.Names
+    reads : reliability.log_reads.Reads, optional
+        What was read for other states of the same logs.
+
+    Returns
+    -------
+    (Evidence, State)
+    """
+    evidence = gather(cluster, streams, names, reads)
+    return evidence, _now(cluster, evidence, streams)
 
 
 def _now(cluster, evidence, streams):
@@ -177,67 +239,3 @@ def _write(given, streams):
         return streams.quantity("write", given.write_s)
     bandwidth = 1e9 * streams.quantity("bandwidth", given.write_gb_s)
     return given.blocking_share * storage.write_time(1e9 * given.parameters_b, given.bytes_per_parameter, bandwidth)
-
-
-def intervals_compared(plan):
-    """Return the checkpoint intervals of the planned state by several models, in minutes, each with its interval.
-
-    Returns
-    -------
-    dict
-        ``best`` maximises the mean ETTR over the draws; ``good`` is the range as good within half a percent; the others are the
-        formulas' own, draw by draw.
-    """
-    state = plan.planned
-    shares, detection, restart = state.kinds()
-    mean_restart = (shares * (detection + restart)).sum(1)
-    low, high = job_state.good_intervals(state)
-    return {
-        "now": None if plan.cluster.checkpoint.interval_min is None else plan.cluster.checkpoint.interval_min,
-        "planned": state.interval / 60,
-        "best": job_state.best_interval(state) / 60,
-        "good": (low / 60, high / 60),
-        "exact": interval(checkpoint.optimal_interval(state.write, state.mtbf) / 60),
-        "young": interval(checkpoint.young_interval(state.write, state.mtbf) / 60),
-        "daly": interval(checkpoint.daly_interval(state.write, state.mtbf) / 60),
-        "saxena": interval(availability_interval(state.write, mean_restart, state.mtbf) / 60),
-    }
-
-
-def giving_back(plan):
-    """Return how many standbys of the plan do not pay, and the GPU-hours of the run that giving them back would save [draws].
-
-    Returns
-    -------
-    (spare, saved)
-        `saved` is what they would do elsewhere, less the work that the job then loses; (0, None) where all of them pay, or it is not known.
-    """
-    planned = plan.planned
-    spare = 0 if plan.pools is None else max(0, planned.standbys - plan.pools.best)
-    if not spare:
-        return 0, None
-    fewer = replace(planned, standbys=planned.standbys - spare)
-    nodes = spare * plan.cluster.cluster.gpus_per_node * plan.horizon_h
-    return spare, nodes - plan.gpu_hours * (planned.ettr() - fewer.ettr())
-
-
-def chance_runs_out(plan, state, standbys):
-    """Chance that at least one failure of the whole run finds no standby, with its interval; None where it is not known.
-
-    Parameters
-    ----------
-    plan : Plan
-    state : State
-    standbys : int
-
-    Returns
-    -------
-    dict of value, low and high, or None
-    """
-    if state.swap is None or state.load is None or standbys > MOST_FOLLOWED:
-        return None
-    number = int(np.clip(150_000 // (standbys + 1) ** 2, 8, 64))
-    order = np.argsort(state.load)[np.linspace(0, len(state.load) - 1, number).astype(int)]
-    rates = state.load / state.repair_h
-    lasting = [chance_pool_lasts([rates[i]], [1], state.repair_h[i], standbys, plan.horizon_h) for i in order]
-    return interval(1 - np.array(lasting))

@@ -6,7 +6,7 @@ from reliability.plan_document import lost_gpu_hours
 from reliability.quantities import interval
 
 SCHEMA_NAME = "training-reliability/plan-compare"
-VERSION = 1
+VERSION = 2
 BETTER_HIGH = ("ettr_now", "ettr_planned", "mtbf_h")
 BETTER_LOW = ("lost_gpu_hours", "lost_gpu_hours_planned", "lost", "lost_planned")
 
@@ -22,7 +22,8 @@ def compare(first, second):
     -------
     dict
         ``schema``, ``version``, ``first`` and ``second`` (``name``, ``gpus``, ``horizon_h``, ``target``, ``currency``), and ``differences``: a list of
-        ``what``, ``first``, ``second``, ``difference`` (second less first), each a table of value, low and high, and
+        ``what``, ``first``, ``second``, ``difference`` (second less first), each a table of value, low and high,
+        ``error``, of an ETTR the standard error of the mean difference because the runs are not more, and
         ``chance_second_better``, null where they do not differ, or neither way is better.
 
     Raises
@@ -47,6 +48,7 @@ def compare(first, second):
                     "first": interval(a),
                     "second": interval(b),
                     "difference": interval(b - a),
+                    "error": _error(what, first, second),
                     "chance_second_better": _better(what, a, b),
                 }
             )
@@ -57,6 +59,17 @@ def compare(first, second):
         "second": _about(second),
         "differences": rows,
     }
+
+
+def _error(what, first, second):
+    """Standard error of the mean difference of what is simulated, because the runs are not more; None of what is not."""
+    state = what.removeprefix("ettr_")
+    if state == what:
+        return None
+    one, other = getattr(first, state), getattr(second, state)
+    if len(one.chance) == len(other.chance):
+        return other.error(one)
+    return float(np.hypot(one.error(), other.error()))  # of clusters so different that they have other numbers of runs
 
 
 def _better(what, a, b):
@@ -80,14 +93,14 @@ def _about(made):
 
 
 def _measures(made):
-    lost = [lost_gpu_hours(made, state) for state in (made.now, made.planned)]
+    lost = [lost_gpu_hours(made, simulated) for simulated in (made.now, made.planned)]
     found = {
-        "ettr_now": made.now.ettr(),
-        "ettr_planned": made.planned.ettr(),
-        "mtbf_h": made.now.mtbf / 3600,
+        "ettr_now": made.now.ettr,
+        "ettr_planned": made.planned.ettr,
+        "mtbf_h": made.now.state.mtbf / 3600,
         "lost_gpu_hours": lost[0],
         "lost_gpu_hours_planned": lost[1],
     }
     if made.cluster.cluster.price_per_gpu_hour is not None:
         found |= {"lost": made.money(lost[0]), "lost_planned": made.money(lost[1])}
-    return found | {"interval_min": made.planned.interval / 60, "standbys": made.planned.standbys}
+    return found | {"interval_min": made.planned.state.interval / 60, "standbys": made.planned.state.standbys}

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from reliability import job_state, plan, quantities
+from reliability import plan_choices, quantities
 from reliability.evidence import described
+from reliability.lever_sets import rate_needed
 from reliability.plan_inputs import inputs
 from reliability.plan_schema import SCHEMA_NAME, VERSION
 from reliability.quantities import interval
@@ -32,7 +33,7 @@ def document(made):
         "level": quantities.LEVEL,
         "job": {
             "gpus": job.gpus,
-            "nodes": now.nodes,
+            "nodes": now.state.nodes,
             "gpus_per_node": job.gpus_per_node,
             "horizon_h": made.horizon_h,
             "gpu_hours": made.gpu_hours,
@@ -42,18 +43,27 @@ def document(made):
         },
         "inputs": inputs(made),
         "failures": _failures(made),
+        "simulation": {
+            "runs": made.simulator.runs,
+            "failures": now.failures,
+            "error_now": now.error(),
+            "error_planned": planned.error(),
+            "error_gain": planned.error(now),
+        },
         "ettr": {
-            "now": interval(now.ettr()),
-            "planned": interval(planned.ettr()),
-            "gain": interval(planned.ettr() - now.ettr()),
-            "now_in_horizon": interval(made.in_horizon(now)),
-            "planned_in_horizon": interval(made.in_horizon(planned)),
-            "first_order": interval(now.first_order()),
+            "now": interval(now.ettr),
+            "planned": interval(planned.ettr),
+            "gain": interval(made.gain(planned)),
+            "now_in_horizon": interval(now.one_run),
+            "planned_in_horizon": interval(planned.one_run),
+            "formula": interval(now.state.ettr()),
+            "formula_planned": interval(planned.state.ettr()),
+            "first_order": interval(now.state.first_order()),
         },
         "hours": _hours(made),
         "interval": _interval(made),
         "standbys": _standbys(made),
-        "levers": [_lever(made, lever, gain) for lever, gain in made.levers],
+        "levers": [_lever(made, lever, simulated) for lever, simulated in made.levers],
         "cost": cost(made),
         "target": _target(made),
         "unknown": [{"what": u.what, "instead": u.instead, "tells": u.tells} for u in made.evidence.unknown],
@@ -61,17 +71,16 @@ def document(made):
 
 
 def _failures(made):
-    found = described(made.evidence, made.now.nodes)
-    budget = made.now.budget()
-    lost = made.now.by_class(budget.lost_by_kind)
+    found = described(made.evidence, made.now.state.nodes)
+    lost = made.now.lost_by_class()
     for i, row in enumerate(found["classes"]):
         row["lost"] = interval(lost[:, i])
-        row["standby_helps"] = bool(made.now.on_node[i])
+        row["standby_helps"] = bool(made.now.state.on_node[i])
     return {"source": made.evidence.source, "citation": made.evidence.citation, **found, "logs": made.evidence.logs}
 
 
 def _hours(made):
-    now, planned = made.now.budget().parts(), made.planned.budget().parts()
+    now, planned = made.now.parts(), made.planned.parts()
     return [
         {
             "what": name,
@@ -84,7 +93,7 @@ def _hours(made):
 
 
 def _interval(made):
-    found, step = plan.intervals_compared(made), made.cluster.cluster.step_s
+    found, step = plan_choices.intervals_compared(made), made.cluster.cluster.step_s
     return {
         "now_min": found["now"],
         "planned_min": found["planned"],
@@ -99,25 +108,26 @@ def _interval(made):
 def _standbys(made):
     if made.pools is None:
         return None
-    now, planned, shortage = made.now, made.planned, made.cluster.target.shortage
-    spare, saved = plan.giving_back(made)
+    now, planned, shortage = made.now.state, made.planned.state, made.cluster.target.shortage
+    spare, saved = plan_choices.giving_back(made)
     return {
         "now": now.standbys,
         "planned": planned.standbys,
         "pays_best": made.pools.best,
         "spare": spare,
         "spare_saves_gpu_hours": None if saved is None else interval(saved),
-        "enough": made.pools.enough(shortage),
+        "enough": made.pools.enough,
         "shortage": shortage,
-        "none_left_now": interval(now.chance_none_left()),
-        "none_left_planned": interval(planned.chance_none_left()),
-        "runs_out_now": plan.chance_runs_out(made, now, now.standbys),
-        "runs_out_planned": plan.chance_runs_out(made, planned, planned.standbys),
+        "none_left_now": interval(made.now.none_left),
+        "none_left_planned": interval(made.planned.none_left),
+        "runs_out_now": plan_choices.chance_runs_out(made, now, now.standbys),
+        "runs_out_planned": plan_choices.chance_runs_out(made, planned, planned.standbys),
         "load": interval(planned.load),
     }
 
 
-def _lever(made, lever, gain):
+def _lever(made, lever, simulated):
+    gain = made.gain(simulated)
     hours = made.gpu_hours * gain
     money = made.money(hours)
     return {
@@ -125,14 +135,15 @@ def _lever(made, lever, gain):
         "what": lever.what,
         "offered": lever.offered,
         "gain": interval(gain),
+        "error": simulated.error(made.now),
         "gpu_hours": interval(hours),
         "money": None if money is None else interval(money),
     }
 
 
-def lost_gpu_hours(made, state):
+def lost_gpu_hours(made, simulated):
     """GPU-hours of the run that do not become work, those of the standbys included [draws]: the one meaning of "lost" in a plan."""
-    return made.gpu_hours * (1 - state.ettr()) + standby_gpu_hours(made, state)
+    return made.gpu_hours * (1 - simulated.ettr) + standby_gpu_hours(made, simulated.state)
 
 
 def standby_gpu_hours(made, state):
@@ -142,8 +153,8 @@ def standby_gpu_hours(made, state):
 
 def cost(made):
     """What is lost now and under the plan: GPU-hours, and money where there is a price."""
-    now, planned = (lost_gpu_hours(made, state) for state in (made.now, made.planned))
-    beside = [standby_gpu_hours(made, state) for state in (made.now, made.planned)]
+    now, planned = (lost_gpu_hours(made, simulated) for simulated in (made.now, made.planned))
+    beside = [standby_gpu_hours(made, simulated.state) for simulated in (made.now, made.planned)]
     saved = now - planned
 
     def priced(hours):
@@ -163,17 +174,15 @@ def cost(made):
 
 
 def _target(made):
-    from reliability.levers import rate_needed
-
     wanted, ways = made.cluster.target.ettr, made.ways()
     return {
         "ettr": wanted,
-        "chance_now": float(np.mean(made.now.ettr() >= wanted)),
-        "chance_planned": float(np.mean(made.planned.ettr() >= wanted)),
-        "chance_in_horizon": float(np.mean(made.in_horizon(made.planned) >= wanted)),
+        "chance_now": float(np.mean(made.now.ettr >= wanted)),
+        "chance_planned": float(np.mean(made.planned.ettr >= wanted)),
+        "chance_in_horizon": float(np.mean(made.planned.one_run >= wanted)),
         "likely": None if ways["likely"] is None else list(ways["likely"].names),
         "safe": None if ways["safe"] is None else list(ways["safe"].names),
-        "rate_factor": rate_needed(job_state.thinned(made.planned), wanted),
+        "rate_factor": rate_needed(made.planned, wanted),
     }
 
 

@@ -1,6 +1,6 @@
 """The inputs of a plan, and what its values and intervals mean, in words."""
 
-from reliability.plan_words import amount, literal
+from reliability.plan_words import amount, literal, short
 from reliability.text import percent, table
 
 RATE = "failure rate"
@@ -10,7 +10,8 @@ def values_note(d):
     """Say what stands behind a number: once, for a report and a terminal."""
     return (
         f"A value is the median of {d['draws']:,} draws of what is not known exactly, with the interval that holds {percent(d['level'], 0)} of them; "
-        "each row has its own median, so that rows need not add up."
+        f"each row has its own median, so that rows need not add up. What a draw keeps is simulated by the fleet model: {d['simulation']['runs']:,} runs of "
+        f"{short(d['job']['horizon_h'] / 24)} days for each state of the cluster, with {short(d['simulation']['failures'])} failures each on average."
     )
 
 

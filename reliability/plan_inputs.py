@@ -19,7 +19,7 @@ def inputs(made):
     """
     cluster, evidence = made.cluster, made.evidence
     job, recovery, target = cluster.cluster, cluster.recovery, cluster.target
-    rate = described(evidence, made.now.nodes)["rate_per_1000_node_days"]
+    rate = described(evidence, made.now.state.nodes)["rate_per_1000_node_days"]
     return [
         _row("GPUs of the job", "cluster.gpus", job.gpus, "GPUs"),
         _row("GPUs in a node", "cluster.gpus_per_node", job.gpus_per_node, "GPUs"),
@@ -68,7 +68,9 @@ def _write(made):
     given = made.cluster.checkpoint
     if given.write_s is not None:
         return _row("a checkpoint stops the job for", "checkpoint.write_s", given.write_s, "s")
-    return _row("a checkpoint stops the job for", "checkpoint.parameters_b, write_gb_s", interval(made.now.write), "s")
+    return _row(
+        "a checkpoint stops the job for", "checkpoint.parameters_b, write_gb_s", interval(made.now.state.write), "s"
+    )
 
 
 def _repair(made):

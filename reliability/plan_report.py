@@ -54,10 +54,10 @@ def write(
     BadInput
         For a cluster file or a log that cannot be used, or a folder that cannot be written to.
     """
-    from reliability.plan import make as plan_of
+    from reliability.plan import names_of
 
     progress = sys.stderr.isatty() if progress is None else progress
-    cluster.read(path)  # refuses what the page would, in the words of the cluster file
+    read = cluster.read(path)  # refuses what the page would, in the words of the cluster file
     with staging(Path(out)) as folder:
         parameters = {
             "cluster_file": str(path),
@@ -67,9 +67,9 @@ def write(
         }
         made = report.make(PAGE, parameters, progress, without=BOOK_ONLY)
         shown = _shown(str(path), Path(out), anonymise)
-        _without_path(made, shown)
+        without_path(made, "cluster_file", shown)
         if anonymise:
-            _conceal(made, plan_of(path, draws, seed, anonymise=True).names)
+            _conceal(made, names_of(read))
         _answer_first(made.notebook)
         plan = made.results["results"]["plan"]
         to_read = _to_read(made.notebook)
@@ -159,15 +159,15 @@ def _shown(given: str, out: Path, anonymise: bool) -> str:
     return file.name if shared == os.path.abspath(os.sep) else Path(os.path.relpath(file, folder)).as_posix()
 
 
-def _without_path(made: report.Made, shown: str) -> None:
-    """Leave no path of this machine in a notebook and its results."""
+def without_path(made: report.Made, parameter: str, shown: str) -> None:
+    """Leave no path of this machine in a notebook and its results: the parameter that holds one says what is shown instead."""
     # The line as a whole: how a text is quoted there is another program's affair.
-    line = f"cluster_file = {json.dumps(shown, ensure_ascii=False)}"
+    line = f"{parameter} = {json.dumps(shown, ensure_ascii=False)}"
     for cell in made.notebook.cells:
         if cell.cell_type == "code" and "injected-parameters" in cell.metadata.get("tags", []):
-            cell.source = re.sub(r"^cluster_file\s*=.*$", lambda _: line, cell.source, flags=re.MULTILINE)
+            cell.source = re.sub(rf"^{parameter}\s*=.*$", lambda _: line, cell.source, flags=re.MULTILINE)
     for values in (made.results, *_bundles(made.notebook)):
-        values["parameters"]["cluster_file"] = shown
+        values["parameters"][parameter] = shown
 
 
 def _bundles(notebook: Any) -> list[dict]:

@@ -26,7 +26,7 @@ def standbys(d):
     enough = "no pool that was tried is enough" if s["enough"] is None else f"it takes {many(s['enough'], 'node')}"
     return (
         f"Most work for each GPU that is paid comes with **{many(s['pays_best'], 'standby node')}**; so that at most {percent(s['shortage'], 1)} of the "
-        f"failures find none, {enough}. On average {amount(s['load'])} nodes fail in the time of one repair.{_kept(d)}"
+        f"failures find none, {enough}. On average {amount(s['load'])} nodes fail in the time of one repair. Formulas choose these numbers; how often a failure finds none is counted in the simulated runs.{_kept(d)}"
     )
 
 

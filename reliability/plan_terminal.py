@@ -3,6 +3,7 @@
 import html
 import textwrap
 
+from reliability import plan_ettr_text as ettr_text
 from reliability import plan_input_text as input_text
 from reliability import plan_text as text
 from reliability.plan_standby_text import pool, standbys
@@ -13,14 +14,13 @@ WIDTH = 79
 # As `plan_text.PARTS`, of at most 19 characters, so that two columns of intervals fit beside it.
 PARTS = {
     "useful": "work that lasts",
-    "stragglers": "slow ranks",
-    "writes": "writing checkpoints",
-    "rework": "work undone",
+    "checkpoint": "writing checkpoints",
+    "redone": "work undone",
     "detection": "not yet noticed",
     "restart": "restarts",
     "waiting": "waiting for a node",
+    "degraded": "slow ranks",
 }
-REPLACED = "restarts, new nodes"
 POOL = ("standby nodes", "failure finds none", "run out in the run")
 COMPARED = {
     "ettr_now": "expected ETTR, now",
@@ -47,7 +47,7 @@ def plan(d):
         What :func:`reliability.plan_document.document` returns.
     """
     classes = [[_cut(row["class"], 19), share(row["share"]), share(row["lost"])] for row in d["failures"]["classes"]]
-    hours = [[name, share(row["now"]), share(row["planned"])] for name, row in text.hours(d, PARTS, REPLACED)]
+    hours = [[name, share(row["now"]), share(row["planned"])] for name, row in text.hours(d, PARTS)]
     inputs = [
         [_cut(what, 36), value if value == "not given" else f"{value} {unit}"]
         for what, _, value, unit in input_text.rows(d)
@@ -73,7 +73,12 @@ def plan(d):
             for _ in range(bool(d["failures"]["logs"]))
         ),
         _part("Where the hours go", table(["", "now", "under the plan"], hours)),
-        _part("ETTR", table(["", "now", "under the plan"], text.ratios(d))),
+        _part(
+            "ETTR",
+            table(["", "now", "under the plan"], ettr_text.ratios(d)),
+            _wrapped(ettr_text.two_intervals(d)),
+            _wrapped(ettr_text.check(d)),
+        ),
         _part("Checkpoint interval", _wrapped(text.interval(d))),
         _part(
             "Standby nodes",

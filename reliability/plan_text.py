@@ -1,20 +1,19 @@
 """A plan in sentences and tables: Markdown, whose every number comes from the plan's document."""
 
-from reliability import plan_input_text
+from reliability import plan_ettr_text, plan_input_text
 from reliability.plan_standby_text import pool_named, pool_table, standbys
 from reliability.plan_words import amount, chance, listed, literal, points, share, short
 from reliability.text import percent, table
 
 PARTS = {
     "useful": "work that lasts",
-    "stragglers": "waiting for slow ranks",
-    "writes": "writing checkpoints",
-    "rework": "work that a failure undid",
+    "checkpoint": "writing checkpoints",
+    "redone": "work that a failure undid",
     "detection": "failures not yet noticed",
     "restart": "restarts",
     "waiting": "waiting for a node",
+    "degraded": "waiting for slow ranks",
 }
-REPLACED = "restarts, with the wait for a replacement"
 ROLES = {
     "failures": "The log of failures",
     "classes": "The log of classes",
@@ -39,7 +38,7 @@ def sections(d):
         "failures": _failures(d),
         "logs": logs(d["failures"]["logs"]),
         "hours": _hours(d),
-        "ettr": _ettr(d),
+        "ettr": plan_ettr_text.section(d),
         "interval": f"{interval(d)}\n\n{_formulas(d)}",
         "standbys": standbys(d) if d["standbys"] is None else f"{standbys(d)}\n\n{pool_table(d)}",
         "levers": _levers(d),
@@ -144,40 +143,17 @@ def _log(role, found):
     return "\n\n".join(parts)
 
 
-def hours(d, parts, replaced):
-    """Return where the hours go, as (name, row): under requeue the wait for another node is part of the restarts, and has no row."""
-    requeue = d["job"]["none_left"] == "requeue"
-    names = parts | ({"restart": replaced} if requeue and _replaces(d) else {})
-    return [(names[row["what"]], row) for row in d["hours"] if not (requeue and row["what"] == "waiting")]
-
-
-def _replaces(d):
-    return any(row["key"] == "recovery.replacement_min" and row["value"] for row in d["inputs"])
+def hours(d, parts):
+    """Return where the hours go, as (name, row), without the rows in which none go."""
+    return [(parts[row["what"]], row) for row in d["hours"] if row["now"]["high"] > 0 or row["planned"]["high"] > 0]
 
 
 def _hours(d):
     rows = [
         [name, share(row["now"]), share(row["planned"]), short(row["gpu_hours"]["value"])]
-        for name, row in hours(d, PARTS, REPLACED)
+        for name, row in hours(d, PARTS)
     ]
     return table(["where the hours go", "now", "under the plan", "GPU-hours now"], rows)
-
-
-def ratios(d):
-    """Return the ETTRs, as (what, now, under the plan)."""
-    e = d["ettr"]
-    return [
-        ["expected ETTR", share(e["now"]), share(e["planned"])],
-        ["of one run so long", share(e["now_in_horizon"]), share(e["planned_in_horizon"])],
-        ["the same, first order", share(e["first_order"]), ""],
-    ]
-
-
-def _ettr(d):
-    return (
-        table(["", "now", "under the plan"], ratios(d))
-        + f"\n\nThe plan's gain, draw by draw, in percentage points: {points(d['ettr']['gain'])}."
-    )
 
 
 def interval(d):

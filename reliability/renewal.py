@@ -1,6 +1,7 @@
-r"""One job with every cause of failure together: what it keeps of its time, and where the rest goes.
+r"""One job with every cause of failure together, as a formula: what it keeps in the long run, and where the rest goes.
 
-Failures come at a constant rate at any time. Each is of one of several kinds, which differ in how long
+It is the check beside the simulation of a plan, whose bins it has, and what its checkpoint interval is chosen
+with. Failures come at a constant rate at any time. Each is of one of several kinds, which differ in how long
 detection and restart take; a failure during a recovery starts another one, of its own kind. With one kind
 this is :func:`reliability.checkpoint.renewal_efficiency`. Arrays are [draws] or scalars; those by kind have the
 kinds along their last axis. All times in seconds.
@@ -11,7 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from reliability import checks
+from reliability.budget import BINS
 from reliability.checkpoint import renewal_efficiency
+
+PARTS = tuple(name for name in BINS if name != "verification")  # of which a cluster file says nothing
 
 
 def effective_restart(shares, recovery, mtbf):
@@ -58,33 +62,31 @@ def effective_restart(shares, recovery, mtbf):
 
 @dataclass(frozen=True)
 class Budget:
-    """Shares of all time, which sum to 1; each a number or an array [draws], `by_kind` arrays [..., kinds].
+    """Shares of all time, which sum to 1, by the bins of :mod:`reliability.budget`; each a number or an array [draws].
 
-    `useful` is work that lasts, at the speed without slow ranks; `stragglers` what they take; `writes` the checkpoints
-    that last; `rework` work and writes that a failure undid; `detection` and `restart` the recoveries; `waiting`
-    the time in which too few nodes were there. `lost_by_kind` adds up rework, detection and restart of each kind.
+    `redone` is at full speed, like `useful`; what slow ranks take of both is in `degraded`. `lost_by_kind` [..., kinds] is what
+    the failures of each kind cost: work and its slow ranks, detection, restart, and the time to fetch a node.
     """
 
     useful: np.ndarray
-    stragglers: np.ndarray
-    writes: np.ndarray
-    rework: np.ndarray
+    checkpoint: np.ndarray
+    redone: np.ndarray
     detection: np.ndarray
     restart: np.ndarray
     waiting: np.ndarray
+    degraded: np.ndarray
     lost_by_kind: np.ndarray
 
     def parts(self):
-        """Return the seven shares by name."""
-        names = ("useful", "stragglers", "writes", "rework", "detection", "restart", "waiting")
-        return {name: getattr(self, name) for name in names}
+        """Return the shares by bin."""
+        return {name: getattr(self, name) for name in PARTS}
 
 
-def budget(interval, write, shares, detection, restart, mtbf, drag=0.0, waiting=0.0):
-    r"""Work out where the time goes.
+def budget(interval, write, shares, detection, restart, mtbf, drag=0.0, waiting=0.0, fetching=None):
+    r"""Work out where the time goes in the long run.
 
     .. math:: \eta = (1 - w) \, \frac{1}{1 + d} \, \frac{T \varphi}{M (e^{(T + C)/M} - 1)}, \qquad
-              \varphi = \sum_j p_j e^{-(D_j + R_j)/M}
+              \varphi = \sum_j p_j e^{-(D_j + R_j + F_j)/M}
 
     Parameters
     ----------
@@ -95,11 +97,13 @@ def budget(interval, write, shares, detection, restart, mtbf, drag=0.0, waiting=
     shares, detection, restart : arrays [..., kinds]
         Share p of the failures, detection D and restart R of each kind.
     mtbf : float or array, > 0
-        Of the job, on a clock that stops while it waits for a node, M.
+        Of the job, on a clock that stops while it waits for a repair, M.
     drag : float or array, >= 0
         By which share slow ranks make every step longer, d.
     waiting : float or array, in [0, 1]
-        Share of all time in which the job waits for a node, w.
+        Share of all time in which the job waits for a repair, w.
+    fetching : array [..., kinds], >= 0, optional
+        After the restart, the time until a node from elsewhere is there, F; by default none. It counts as waiting.
 
     Returns
     -------
@@ -108,21 +112,39 @@ def budget(interval, write, shares, detection, restart, mtbf, drag=0.0, waiting=
     shares, detection = checks.probability("shares", shares), checks.non_negative("detection", detection)
     restart, mtbf = checks.non_negative("restart", restart), checks.positive("mtbf", mtbf)
     drag, waiting = checks.non_negative("drag", drag), checks.probability("waiting", waiting)
-    whole = np.asarray(effective_restart(shares, detection + restart, mtbf))
+    fetching = checks.non_negative("fetching", np.zeros(1) if fetching is None else fetching)
+    whole = np.asarray(effective_restart(shares, detection + restart + fetching, mtbf))
     kept = np.asarray(renewal_efficiency(interval, write, whole, mtbf))
     computing = np.exp(-whole / mtbf)  # share of the running clock outside recoveries
     running, each = 1.0 - waiting, mtbf[..., None]
     found = shares * -np.expm1(-detection / each)
     back = shares * np.exp(-detection / each) * -np.expm1(-restart / each)
-    writes = kept * np.asarray(write, dtype=float) / interval
-    rework = np.maximum(0.0, computing - kept - writes)
-    useful = kept / (1.0 + drag)
-    lost = running[..., None] * (rework[..., None] * shares + found + back)
+    fetched = shares * np.exp(-(detection + restart) / each) * -np.expm1(-fetching / each)
+    writes = computing * _writing(interval, write, mtbf)
+    undone = np.maximum(0.0, computing - kept - writes)
+    lost = running[..., None] * (undone[..., None] * shares + found + back + fetched)
+    speed = 1.0 / (1.0 + drag)
     return Budget(
-        *(running * share for share in (useful, kept - useful, writes, rework, found.sum(-1), back.sum(-1))),
-        np.broadcast_to(waiting, np.shape(useful)),
+        running * kept * speed,
+        running * writes,
+        running * undone * speed,
+        running * found.sum(-1),
+        running * back.sum(-1),
+        waiting + running * fetched.sum(-1),
+        running * (kept + undone) * drag * speed,
         lost,
     )
+
+
+def _writing(interval, write, mtbf):
+    """Share of the time of all attempts, those that a failure ends included, in which the job writes.
+
+    A failure finds an attempt x after its beginning with a density that falls as exp(-x/M) over its length T + C.
+    """
+    interval, write = np.asarray(interval, dtype=float), np.asarray(write, dtype=float)
+    with np.errstate(under="ignore", invalid="ignore", divide="ignore"):
+        share = np.exp(-interval / mtbf) * np.expm1(-write / mtbf) / np.expm1(-(interval + write) / mtbf)
+        return np.where((interval + write) / mtbf > 0, share, write / (interval + write))
 
 
 def horizon_spread(interval, write, shares, recovery, mtbf, horizon, drag=0.0):

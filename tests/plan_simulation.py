@@ -10,8 +10,8 @@ def simulate(
 
     All times in seconds; `shares`, `on_node` and `detection` are lists by class; repairs are exponential.
     """
-    spent = dict.fromkeys(("useful", "writes", "rework", "detection", "restart", "waiting"), 0.0)
-    now, back, asked, none = 0.0, [], 0, 0
+    spent = dict.fromkeys(("useful", "checkpoint", "redone", "detection", "restart", "waiting"), 0.0)
+    now, back, stand, asked, none = 0.0, [], standbys, 0, 0
     attempt = interval + write
     classes = range(len(shares))
     while now < horizon:
@@ -19,34 +19,40 @@ def simulate(
         if failure >= attempt:
             now += attempt
             spent["useful"] += interval
-            spent["writes"] += write
+            spent["checkpoint"] += write
             continue
         now += failure
-        spent["rework"] += failure
+        spent["redone"] += min(failure, interval)
+        spent["checkpoint"] += max(0.0, failure - interval)
         while True:  # a recovery, until one gets through
             kind = rng.choice(classes, p=shares)
-            noticed, restart = detection[kind], cold
+            stages = [("detection", detection[kind]), ("restart", cold)]
             if on_node[kind]:
                 while back and back[0] <= now:
                     heapq.heappop(back)
+                    stand = min(stand + 1, standbys)
                 asked += 1
-                if len(back) < standbys:
-                    heapq.heappush(back, now + rng.exponential(repair))
-                    restart = swap
+                heapq.heappush(back, now + rng.exponential(repair))
+                if stand:
+                    stand -= 1
+                    stages[1] = ("restart", swap)
                 elif waits:
                     none += 1
-                    heapq.heappush(back, now + rng.exponential(repair))
                     first = heapq.heappop(back)
                     spent["waiting"] += first - now
                     now = first
-                else:
+                else:  # placed anew, the standbys too
                     none += 1
-                    restart = cold + replacement
+                    stand = standbys
+                    stages.append(("waiting", replacement))
             failure = rng.exponential(mtbf)
-            took = min(failure, noticed + restart)
-            spent["detection"] += min(took, noticed)
-            spent["restart"] += max(0.0, took - noticed)
-            now += took
-            if failure >= noticed + restart:
+            for stage, length in stages:
+                took = min(failure, length)
+                spent[stage] += took
+                now += took
+                failure -= took
+                if failure <= 0:
+                    break
+            else:
                 break
     return {name: seconds / now for name, seconds in spent.items()}, none / max(1, asked)

@@ -36,7 +36,7 @@ def run(*arguments):
 @pytest.fixture
 def files(tmp_path):
     made = []
-    for name, rate in (("a.toml", 6.5), ("b.toml", 6.0)):
+    for name, rate in (("a.toml", 6.5), ("b.toml", 5.1)):
         (tmp_path / name).write_text(FILE.format(rate=rate), encoding="utf-8")
         made.append(tmp_path / name)
     return made

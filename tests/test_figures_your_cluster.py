@@ -51,3 +51,13 @@ def test_levers_from_the_top_and_what_can_be_had_is_filled():
     assert dot.get_ydata()[0] > hollow.get_ydata()[0]
     assert dot.get_markerfacecolor() == figures.BLUE and hollow.get_markerfacecolor() == "white"
     assert [label.get_text() for label in ax.get_yticklabels()] == ["rate", "write"]
+
+
+def test_jobs_by_size_have_their_intervals_and_a_bound_where_none_failed():
+    seen = {"by": "nodes", "size": 4, "mttf_h": 50.0, "low_h": 20.0, "high_h": 200.0}
+    none = {"by": "nodes", "size": 8, "mttf_h": None, "low_h": 30.0, "high_h": None}
+    ax = figures.mttf_by_size([seen, none])
+    bar, dot, bound = ax.lines
+    assert bar.get_ydata() == pytest.approx([20, 200]) and (dot.get_xdata()[0], dot.get_ydata()[0]) == (4, 50)
+    assert (bound.get_xdata()[0], bound.get_ydata()[0], bound.get_marker()) == (8, 30, "^")
+    assert ax.get_xlabel() == "nodes of the job" and ax.get_yscale() == "log"

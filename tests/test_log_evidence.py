@@ -14,6 +14,7 @@ from reliability import (
     job_evidence,
     log_evidence,
     log_keys,
+    log_reads,
     plan,
     plan_document,
     plan_report,
@@ -98,7 +99,7 @@ def test_what_a_log_does_not_say_is_unknown(tmp_path):
     assert "how many nodes the log watches: it is taken to watch the job's 8 (failures.log.nodes)" in said
     assert "when the log was begun and ended" in said
     assert made.evidence.classes == ("gpu", "software")
-    assert made.now.on_node.tolist() == [True, False]
+    assert made.now.state.on_node.tolist() == [True, False]
 
 
 def test_assumed_nodes_are_said_in_the_answer(tmp_path):
@@ -391,7 +392,7 @@ def test_no_path_is_left_however_it_was_quoted(quoting):
     given = '/home/o\'brien/ö "q"/c.toml'
     cell = new_code_cell(f"cluster_file = {quoting(given)}\ndraws = 150\n", metadata={"tags": ["injected-parameters"]})
     made = report.Made("your_cluster", new_notebook(cells=[cell]), {"parameters": {"cluster_file": given}}, [])
-    plan_report._without_path(made, plan_report._shown(given, Path("out"), True))
+    plan_report.without_path(made, "cluster_file", plan_report._shown(given, Path("out"), True))
     assert made.notebook.cells[0].source == 'cluster_file = "cluster.toml"\ndraws = 150\n'
 
 
@@ -431,5 +432,5 @@ def test_every_name_of_a_log_has_an_alias_even_where_it_does_not_show():
     names = Names(hidden=True)
     streams = Streams(1, 100)
     made = cluster.read("example:slurm_xid")
-    log_evidence.failures(made, streams, names)
+    log_evidence.failures(made, streams, names, log_reads.Reads())
     assert "h003" not in names.conceal("a job ran on h003")

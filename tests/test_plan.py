@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from reliability import (
     cluster,
     job_state,
+    lever_sets,
     levers,
     plan,
     plan_compare,
@@ -50,8 +52,12 @@ horizon_days = 30
 """
 
 
-def made(name="x", write="30", draws=600, more="", old="", new=""):
-    return plan.make(cluster.parse(FILE.format(name=name, write=write).replace(old or "\0", new) + more), draws)
+RUNS = 60
+
+
+def made(name="x", write="30", draws=600, more="", old="", new="", runs=RUNS):
+    text = FILE.format(name=name, write=write).replace(old or "\0", new) + more
+    return plan.make(cluster.parse(text), draws, runs=runs)
 
 
 @pytest.fixture(scope="module")
@@ -68,27 +74,29 @@ def document(one):
 
 
 def test_the_plan_is_better_than_now_in_every_draw_but_for_the_interval(one):
-    assert one.planned.ettr().mean() > one.now.ettr().mean()
-    assert (one.planned.detection <= one.now.detection).all()
-    assert one.planned.interval == pytest.approx(job_state.best_interval(one.planned), rel=1e-6)
-    assert one.planned.standbys == max(one.pools.best, one.now.standbys)
+    now, planned = one.now.state, one.planned.state
+    assert one.planned.ettr.mean() > one.now.ettr.mean()
+    assert (planned.detection <= now.detection).all()
+    assert planned.interval == pytest.approx(job_state.best_interval(planned), rel=1e-6)
+    assert planned.standbys == max(one.pools.best, now.standbys)
 
 
 def test_the_file_is_what_is_drawn(one):
-    assert np.quantile(24_000 * one.now.rate, [0.5]) == pytest.approx([6.5], rel=0.03)
-    assert one.now.shares[0] == pytest.approx([0.6, 0.4])
-    assert one.now.on_node.tolist() == [True, False]
-    assert one.now.interval == 3600 and one.now.standbys == 2
+    now = one.now.state
+    assert np.quantile(24_000 * now.rate, [0.5]) == pytest.approx([6.5], rel=0.03)
+    assert now.shares[0] == pytest.approx([0.6, 0.4])
+    assert now.on_node.tolist() == [True, False]
+    assert now.interval == 3600 and now.standbys == 2
 
 
 def test_a_checkpoint_from_its_size():
     small = made(
         old="write_s = 30", new="parameters_b = 70\nbytes_per_parameter = 14\nwrite_gb_s = 49\nblocking_share = 0.5"
     )
-    assert small.now.write == pytest.approx(np.full(600, 10.0))
+    assert small.now.state.write == pytest.approx(np.full(600, 10.0))
 
 
-def test_one_draw_is_the_chapter_models_by_hand():
+def test_the_formula_of_one_draw_is_the_chapter_models_by_hand():
     text = FILE.format(name="x", write="30")
     for table in (
         "{ value = 6.5, low = 5, high = 8.5 }",
@@ -97,64 +105,83 @@ def test_one_draw_is_the_chapter_models_by_hand():
         "{ value = 0.02, low = 0.01, high = 0.04 }",
     ):
         text = text.replace(table, table.split("value = ")[1].split(",")[0])
-    sure = plan.make(cluster.parse(text), draws=100)
+    sure, _ = plan.state_of(cluster.parse(text.replace("repair_h", 'none_left = "wait"\nrepair_h')), draws=100)
     mtbf = 24_000 / 6.5 / 128 * 3600
     load = 128 * 6.5 / 24_000 * 0.6 * 24
     none = (load**2 / 2) / (1 + load + load**2 / 2)
     through = 0.4 * np.exp(-460 / mtbf) + 0.6 * ((1 - none) * np.exp(-120 / mtbf) + none * np.exp(-460 / mtbf))
-    by_hand = 3600 * through / (mtbf * np.expm1(3630 / mtbf)) / 1.02
-    assert sure.now.ettr() == pytest.approx(np.full(100, by_hand), rel=1e-9)
+    waits = none * load / (3 + none * load)
+    by_hand = (1 - waits) * 3600 * through / (mtbf * np.expm1(3630 / mtbf)) / 1.02
+    assert sure.ettr() == pytest.approx(np.full(100, by_hand), rel=1e-9)
 
 
 # Levers ---------------------------------------------------------------------------------------------------------------
 
 
+def gains(plan):
+    return [float(np.median(plan.gain(simulated))) for _, simulated in plan.levers]
+
+
 def test_levers_are_ranked_and_what_they_say(one):
-    gains = [float(gain.mean()) for _, gain in one.levers]
-    assert gains == sorted(gains, reverse=True)
-    by_name = {lever.name: (lever, gain) for lever, gain in one.levers}
+    assert gains(one) == sorted(gains(one), reverse=True)
+    by_name = {lever.name: (lever, simulated.state) for lever, simulated in one.levers}
     assert set(by_name) == {"rate", "detection", "restart", "write", "stragglers", "standbys", "interval"}
     assert {name for name, (lever, _) in by_name.items() if lever.offered} == {"detection", "standbys", "interval"}
-    halved = replace(one.now, rate=one.now.rate / 2)
-    assert by_name["rate"][1] == pytest.approx(halved.ettr() - one.now.ettr())
-    straight = replace(one.now, drag=0 * one.now.drag)
-    assert by_name["stragglers"][1] == pytest.approx(straight.ettr() - one.now.ettr())
+    now = one.now.state
+    assert by_name["rate"][1].rate == pytest.approx(now.rate / 2)
+    assert (by_name["stragglers"][1].drag == 0).all() and (now.drag > 0).all()
 
 
 def test_the_fewest_levers_are_the_fewest(one):
-    found, target = [lever for lever, _ in one.levers], float(np.median(one.planned.ettr())) - 0.003
-    (way,) = levers.smallest(one.now, found, target)
-    assert way.chance >= 0.45
-    fewer = [levers.together(one.now, [lever]).ettr() for lever in found]
-    if len(way.names) > 1:
-        assert all(np.mean(ettr[:500] >= target) < 0.5 for ettr in fewer)
-    assert levers.smallest(one.now, found, 0.2)[0].names == ()
-    assert levers.smallest(one.now, found, 1.0) == [None]
+    found, target = [lever for lever, _ in one.levers], float(np.quantile(one.planned.ettr, 0.45))
+    (way,) = lever_sets.smallest(one.now, found, target, (0.5,), one.with_levers)
+    assert way.chance >= 0.5
+    fewer = [chosen for size in range(len(way.names)) for chosen in combinations(way.names, size)]
+    by_name = {lever.name: lever for lever in found}
+    assert fewer and all(
+        np.mean(one.with_levers([by_name[n] for n in chosen]).ettr >= target) < 0.5 for chosen in fewer
+    )
+    assert lever_sets.smallest(one.now, found, 0.2, (0.5,), one.with_levers)[0].names == ()
+    assert lever_sets.smallest(one.now, found, 1.0, (0.5,), one.with_levers) == [None]
 
 
 def test_a_way_reaches_the_target_with_the_chance_that_is_wanted(one):
     offered = [lever for lever, _ in one.levers if lever.offered]
-    target = float(np.quantile(levers.together(one.now, offered).ettr(), 0.7))
-    unlikely, likely = levers.smallest(one.now, offered, target, (0.15, 0.5))
+    target = float(np.quantile(one.with_levers(offered).ettr, 0.7))
+    unlikely, likely = lever_sets.smallest(one.now, offered, target, (0.15, 0.5), one.with_levers)
     assert likely is None
-    assert 0.1 < unlikely.chance < 0.4
+    assert 0.15 <= unlikely.chance < 0.4
+
+
+def test_whether_levers_are_enough_is_simulated(one):
+    """The formula only looks for the sets that are tried: what it says of them is not taken at its word."""
+    found, tried = [lever for lever, _ in one.levers], []
+
+    def worthless(chosen):
+        tried.append({lever.name for lever in chosen})
+        return one.now
+
+    target = float(np.median(one.planned.ettr))
+    assert np.mean(one.now.ettr >= target) < 0.5
+    assert lever_sets.smallest(one.now, found, target, (0.5,), worthless) == [None]
+    assert {"detection", "standbys", "interval"} in tried and len(tried) < 2 ** len(found) / 2
 
 
 def test_a_yardstick_is_the_last_resort(one):
-    found, target = [lever for lever, _ in one.levers], float(np.quantile(one.planned.ettr(), 0.3))
-    (way,) = levers.smallest(one.now, found, target)
+    found, target = [lever for lever, _ in one.levers], float(np.quantile(one.planned.ettr, 0.3))
+    (way,) = lever_sets.smallest(one.now, found, target, (0.5,), one.with_levers)
     assert set(way.names) <= {"detection", "standbys", "interval"}
 
 
 def test_the_rate_that_is_needed(one):
-    few = job_state.thinned(one.planned)
-    target = float(np.median(few.ettr())) + 0.005
-    factor = levers.rate_needed(few, target)
+    target = float(np.median(one.planned.ettr)) + 0.005
+    factor = lever_sets.rate_needed(one.planned, target)
+    few = job_state.thinned(one.planned.state)
     less = replace(few, rate=few.rate * factor)
     less = replace(less, interval=job_state.best_interval(less))
-    assert np.median(less.ettr()) == pytest.approx(target, abs=1e-4)
-    assert levers.rate_needed(few, 0.5) == 1.0
-    assert levers.rate_needed(few, 0.9999) is None
+    assert np.median(one.planned.by_formula(less)) == pytest.approx(target, abs=1e-4)
+    assert lever_sets.rate_needed(one.planned, 0.5) == 1.0
+    assert lever_sets.rate_needed(one.planned, 0.9999) is None
 
 
 def test_improvements_of_every_kind():
@@ -171,10 +198,11 @@ def test_improvements_of_every_kind():
         )
     )
     full = made(old="[improvements]\n", new="[improvements]\n" + more)
+    planned = full.planned.state
     assert all(lever.offered for lever, _ in full.levers)
-    assert full.planned.rate == pytest.approx(0.9 * full.now.rate)
-    assert (full.planned.standbys, full.planned.interval) == (7, 1200)
-    assert {full.planned.cold[0], full.planned.swap[0], full.planned.write[0], full.planned.drag[0]} == {100, 20, 5, 0}
+    assert planned.rate == pytest.approx(0.9 * full.now.state.rate)
+    assert (planned.standbys, planned.interval) == (7, 1200)
+    assert {planned.cold[0], planned.swap[0], planned.write[0], planned.drag[0]} == {100, 20, 5, 0}
 
 
 # The document ---------------------------------------------------------------------------------------------------------
@@ -215,8 +243,8 @@ def test_its_lists_are_tables_for_a_notebook(document, one):
 
 
 def test_the_hours_add_up(document, one):
-    assert [row["what"] for row in document["hours"]] == list(plan_text.PARTS)
-    assert sum(one.now.budget().parts().values()) == pytest.approx(np.ones(600))
+    assert [row["what"] for row in document["hours"]] == list(plan_text.PARTS) == list(plan_terminal.PARTS)
+    assert sum(one.now.parts().values()) == pytest.approx(np.ones(600))
     assert document["ettr"]["now"] == document["hours"][0]["now"]
     assert document["cost"]["lost"]["value"] == pytest.approx(2 * document["cost"]["lost_gpu_hours"]["value"])
     assert document["interval"]["planned_steps"] == round(6 * document["interval"]["planned_min"])
@@ -232,7 +260,7 @@ def test_what_is_not_given_is_unknown_and_null():
         "[stragglers]\nslowdown = { value = 0.02, low = 0.01, high = 0.04 }\n",
     ):
         bare = bare.replace(line, "")
-    found = plan_document.document(plan.make(cluster.parse(bare), draws=200))
+    found = plan_document.document(plan.make(cluster.parse(bare), draws=200, runs=RUNS))
     assert found["standbys"] is None and found["failures"]["repair_h"] is None
     assert found["interval"]["now_min"] is None and found["interval"]["planned_steps"] is None
     assert found["cost"]["lost"] is None and found["job"]["currency"] is None
@@ -250,20 +278,15 @@ def test_what_is_not_given_is_unknown_and_null():
     assert plan_document.keys(found) <= set(plan_schema.SCHEMA)
 
 
-def test_the_interval_covers_what_it_says(one):
-    few = interval(one.now.ettr())
-    assert np.mean((one.now.ettr() >= few["low"]) & (one.now.ettr() <= few["high"])) == pytest.approx(0.95, abs=0.005)
-    wide = interval(one.in_horizon(one.now))
-    assert wide["high"] - wide["low"] > few["high"] - few["low"]
-
-
 # Text -----------------------------------------------------------------------------------------------------------------
 
 
 def test_somebodys_words_stay_words():
     nasty = "a|b `c` $d$ *e* <script>x</script> [f](g) {h}`i`"
     document = plan_document.document(
-        plan.make(cluster.parse(FILE.format(name=nasty, write="30").replace("gpu = 60", '"x|<b>" = 60')), draws=100)
+        plan.make(
+            cluster.parse(FILE.format(name=nasty, write="30").replace("gpu = 60", '"x|<b>" = 60')), draws=100, runs=20
+        )
     )
     for text in plan_text.sections(document).values():
         assert "<" not in text and "`" not in text and "$" not in text
@@ -305,12 +328,13 @@ def test_common_random_numbers_make_the_difference_sharp(one):
     own = row["first"]["high"] - row["first"]["low"]
     assert row["difference"]["low"] > 0 and row["chance_second_better"] == 1.0
     assert row["difference"]["high"] - row["difference"]["low"] < own / 10
+    assert 0 < row["error"] < row["difference"]["value"] / 4
     assert "second is better" in plan_terminal.comparison(plan_compare.compare(one, shorter))
 
 
 def test_plans_of_other_seeds_are_not_compared(one):
     with pytest.raises(ValueError, match="draws"):
-        plan_compare.compare(one, made(draws=500))
+        plan_compare.compare(one, made(draws=500, runs=2))
 
 
 def test_a_cluster_file_that_is_not_there():
@@ -319,7 +343,7 @@ def test_a_cluster_file_that_is_not_there():
 
 
 def test_a_write_that_costs_nothing_is_as_good_at_any_interval(one):
-    free = replace(one.now, write=np.full_like(one.now.write, 1e-300))
+    free = replace(one.now.state, write=np.full_like(one.now.state.write, 1e-300))
     low, high = job_state.good_intervals(free)
     # Uniformly within an interval of T, half of it is lost: half a percent of the mean time between failures, twice.
     assert 0 < low < 1e-100
@@ -333,7 +357,7 @@ def test_waiting_for_a_repair_of_unknown_length_is_said():
         new='none_left = "wait"',
     )
     assert any("wait for it is taken to be none" in u.instead for u in found.evidence.unknown)
-    assert (found.now.waiting() == 0).all()
+    assert (found.now.parts()["waiting"] == 0).all()
 
 
 # The standbys that are planned ------------------------------------------------------------------------------------------
@@ -345,14 +369,14 @@ def test_the_plan_has_the_pool_that_it_recommends():
     text = text.replace("cold_restart_s = 400", "cold_restart_s = 9000").replace(
         "standby_nodes = 2", "standby_nodes = 0"
     )
-    few = plan.make(cluster.parse(text.replace("gpus = 1024", "gpus = 8192")), 300)
+    few = plan.make(cluster.parse(text.replace("gpus = 1024", "gpus = 8192")), 300, runs=4)
     at_once = levers.together(
-        few.now, sorted((lv for lv, _ in few.levers if lv.offered), key=lambda lv: lv.name == "interval")
+        few.now.state, sorted((lv for lv, _ in few.levers if lv.offered), key=lambda lv: lv.name == "interval")
     )
     found = plan_document.document(few)["standbys"]
     assert found["planned"] == found["pays_best"] > at_once.standbys
     assert (found["spare"], found["spare_saves_gpu_hours"]) == (0, None)
-    assert few.planned.interval == pytest.approx(job_state.best_interval(few.planned), rel=1e-6)
+    assert few.planned.state.interval == pytest.approx(job_state.best_interval(few.planned.state), rel=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -367,7 +391,7 @@ def test_spare_standbys_are_said_and_what_giving_them_back_saves(old, new, named
     document = plan_document.document(many)
     found, spare = document["standbys"], 9 - document["standbys"]["pays_best"]
     assert found["planned"] == 9 and found["spare"] == spare > 0
-    fewer = replace(many.planned, standbys=found["pays_best"])
+    fewer = many.simulator.measure(replace(many.planned.state, standbys=found["pays_best"]))
     saved = plan_document.lost_gpu_hours(many, many.planned) - plan_document.lost_gpu_hours(many, fewer)
     assert found["spare_saves_gpu_hours"] == pytest.approx(interval(saved))
     assert named in plan_terminal._plainly(plan_text.standbys(document))
@@ -408,14 +432,12 @@ def test_lost_has_one_meaning(one, document):
     assert rows["lost_gpu_hours"]["first"] == cost["lost_gpu_hours"]
     assert rows["lost_gpu_hours_planned"]["first"] == cost["lost_gpu_hours_planned"]
     mean = {name: np.mean(plan_document.lost_gpu_hours(one, getattr(one, name))) for name in ("now", "planned")}
-    assert mean["now"] == pytest.approx(one.gpu_hours * (1 - one.now.ettr().mean()) + 2 * 8 * 720)
+    assert mean["now"] == pytest.approx(one.gpu_hours * (1 - one.now.ettr.mean()) + 2 * 8 * 720)
     assert "standbys included" in plan_terminal.plan(document)
 
 
 def test_a_comparison_shows_hours_and_money_and_no_difference_where_there_is_none(one):
-    found = plan_compare.compare(one, made(old="step_s = 10", new="step_s = 10", write="29.99"))
-    (row,) = [row for row in found["differences"] if row["what"] == "ettr_now"]
-    assert row["chance_second_better"] == 1.0
+    found = plan_compare.compare(one, made(write="29"))
     text = plan_terminal.comparison(found)
     assert "no difference" in text.split("expected ETTR, under")[0]
     short = plan_terminal.comparison_short(found)
@@ -423,15 +445,12 @@ def test_a_comparison_shows_hours_and_money_and_no_difference_where_there_is_non
     assert max(map(len, short.split("\n"))) <= 80
 
 
-def test_under_requeue_a_replacement_is_part_of_the_restarts(document):
+def test_waiting_has_a_row_where_the_job_waits(document):
     longer = plan_document.document(made(old="repair_h", new="replacement_min = 30\nrepair_h"))
     waits = plan_document.document(made(old="repair_h", new='none_left = "wait"\nrepair_h'))
-    assert "restarts, with the wait for a replacement" in plan_text.sections(longer)["hours"]
-    assert "with the wait" not in plan_text.sections(document)["hours"]
-    for found, waiting in ((longer, False), (document, False), (waits, True)):
+    for found, waiting in ((longer, True), (document, False), (waits, True)):
         assert ("waiting for a node" in plan_text.sections(found)["hours"]) is waiting
         assert ("waiting for a node" in plan_terminal.plan(found)) is waiting
-    assert "restarts, new nodes" in plan_terminal.plan(longer)
 
 
 def test_medians_are_said_to_be_medians(document):
@@ -440,8 +459,7 @@ def test_medians_are_said_to_be_medians(document):
         assert said.count("need not add up") == 1 and "median of 600 draws" in said
 
 
-@pytest.mark.parametrize("example", ["llama3", "incidents", "slurm_xid"])
-def test_levers_stand_in_the_order_of_the_number_that_is_shown(example):
-    made = plan.make(f"example:{example}", draws=400)
-    shown = [float(np.median(gain)) for _, gain in made.levers]
+@pytest.mark.parametrize(("example", "runs"), [("llama3", 2), ("incidents", 20), ("slurm_xid", 60)])
+def test_levers_stand_in_the_order_of_the_number_that_is_shown(example, runs):
+    shown = gains(plan.make(f"example:{example}", draws=400, runs=runs))
     assert shown == sorted(shown, reverse=True)

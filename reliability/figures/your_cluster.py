@@ -1,8 +1,8 @@
-"""Figures of a cluster's plan: the ETTR by checkpoint interval, and what each lever is worth."""
+"""Figures of a cluster's plan: how long jobs run by their size, the ETTR by checkpoint interval, and what each lever is worth."""
 
 import numpy as np
 
-from reliability.figures import BLACK, BLUE, VERMILION, axes, in_style, percent_axis
+from reliability.figures import BLACK, BLUE, VERMILION, axes, in_style, percent_axis, size_axis
 
 TICKS_MIN = (0.01, 0.1, 1, 10, 60, 600, 6000, 60000)
 LABELS = ("0.6 s", "6 s", "1 min", "10 min", "1 h", "10 h", "4 d", "42 d")
@@ -64,4 +64,27 @@ def levers(names, gains, offered):
     ax.set_yticks(places, names)
     ax.set_ylim(-0.6, len(names) - 0.4)
     ax.set_xlabel("ETTR gained alone, percentage points")
+    return ax
+
+
+@in_style
+def mttf_by_size(rows):
+    """Draw the mean time to failure of jobs against their size, each with its interval; without a failure its lower bound alone.
+
+    Parameters
+    ----------
+    rows : list of dict
+        ``by``, ``size``, ``mttf_h``, ``low_h`` and ``high_h``, rising by size; the last three None where they are not known.
+    """
+    ax = axes()
+    size_axis(ax, "GPUs of the job" if rows[0]["by"] == "gpus" else "nodes of the job")
+    ax.set_yscale("log")
+    ax.set_ylabel("hours to a failure")
+    for row in rows:
+        if row["mttf_h"] is None:
+            ax.plot([row["size"]], [row["low_h"]], marker="^", color=VERMILION, linestyle="", markerfacecolor="white")
+            continue
+        high = row["mttf_h"] if row["high_h"] is None else row["high_h"]
+        ax.plot([row["size"], row["size"]], [row["low_h"], high], color=BLUE, linestyle="-", linewidth=2)
+        ax.plot([row["size"]], [row["mttf_h"]], marker="o", color=BLUE, linestyle="", markersize=7)
     return ax

@@ -40,7 +40,7 @@ def compute(p):
 
 def anchors():
     """Compute the published results that the plan's model is held against, each from its own inputs."""
-    return [*_scr(), *_kokolis(), _llama3(), _byterobust()]
+    return [*_scr(), *_kokolis()]
 
 
 def _scr():
@@ -69,14 +69,3 @@ def _kokolis():
     printed = facts.value("kokolis_ettr_published")["simple"]
     return [Anchor("kokolis_simple", "Kokolis et al., 16,000 GPUs at RSC-1's rate, interval and restart 5 min", "0.93", exact, *rounding(printed, 2), "as printed",
                    "kokolis2025", True, "emergent", "", ".3f")]  # fmt: skip
-
-
-def _llama3():
-    made = plan.make("example:llama3", draws=1000)
-    return Anchor("llama3_ettr", "Llama 3, effective training time over 54 days (example:llama3)", "above 90%", None, None, None, "", "llama3", True, "declined",
-                  f"neither its checkpoints nor its restarts are published; the example's choices give {float(np.median(made.now.ettr())):.0%}")  # fmt: skip
-
-
-def _byterobust():
-    return Anchor("byterobust_ettr", "ByteRobust, ETTR over three months on 9,600 GPUs", "97%", None, None, None, "", "byterobust", True, "declined",
-                  "how often its nodes fail is not published")  # fmt: skip
