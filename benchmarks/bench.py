@@ -21,6 +21,7 @@ from pathlib import Path
 import fleets
 import logs
 import numpy as np
+import sweeps
 
 from reliability import cascades, commit, facts, mitigation, recovery, sdc, stalls, straggler, tiers, verification
 from reliability.faults import draw_fault_counts, fault_mix
@@ -255,6 +256,8 @@ def main(arguments=None):
                 f"  ratio {row['ratio']:8.3g}  peak {row['peak_over_input']:4.1f}x{mark}"
             )
         print(f"  time grows as N^{growth(rows):.2f}\n", flush=True)
+    report["sweep"] = sweeps.main(options.quick)
+    print()
     report["imports"] = imports(repeat)
     print("imports, beyond the start of the interpreter\n  floor: importing numpy")
     for row in report["imports"]:

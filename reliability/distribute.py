@@ -9,18 +9,18 @@ import logging
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from reliability import __version__
 from reliability.errors import BadInput
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from distributed import Client, Future
 
 CONNECT_S = 10.0  # how long a scheduler may take to answer
 SAME = ("python", "numpy", "scipy")  # whose version may change the last digit of a result
-TASK_OVERHEAD_S = 3.2e-3  # of 3,000 empty tasks on two worker processes, each
-BATCH_S = 0.5  # a batch of this length keeps that below 1 %
+AHEAD = 1000  # tasks that the scheduler has at once; more would only take up its memory
 
 
 class WorkLost(RuntimeError):
@@ -69,7 +69,12 @@ def place(workers: int | None = None, scheduler: str | None = None) -> Iterator[
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     if scheduler is None:
         with (
-            LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster,
+            LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                dashboard_address="127.0.0.1:0",
+                silence_logs=logging.CRITICAL,  # in the workers too
+            ) as cluster,
             Client(cluster) as client,
         ):
             yield client
@@ -113,27 +118,6 @@ def _first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
 
 
-def batch_size(points: int, seconds: float, workers: int = 1) -> int:
-    """Return how many points a task takes, so that the overhead of a task stays below one in a hundred.
-
-    Parameters
-    ----------
-    points : int
-        How many there are.
-    seconds : float
-        What one takes.
-    workers : int
-        Each gets at least four tasks, where there are so many points, so that none waits long for the last.
-
-    Examples
-    --------
-    >>> batch_size(1_000_000, 0.001, workers=8), batch_size(100, 0.001, workers=8), batch_size(100, 60.0)
-    (500, 4, 1)
-    """
-    fair = -(-points // (4 * workers))
-    return max(1, min(fair, round(BATCH_S / max(seconds, 1e-9))))
-
-
 def results(function: Callable[[Any], Any], pieces: Sequence[Any], client: Client | None = None) -> Iterator[tuple]:
     """Yield (index, function(piece)) of each piece, as they come.
 
@@ -162,14 +146,23 @@ def results(function: Callable[[Any], Any], pieces: Sequence[Any], client: Clien
     from distributed import as_completed
     from distributed.scheduler import KilledWorker
 
-    futures = client.map(function, pieces, pure=False)
-    index = {future.key: i for i, future in enumerate(futures)}
+    waiting, running = enumerate(pieces), as_completed(loop=client.loop)
+    index: dict[Future, int] = {}
+
+    def start(most: int) -> None:
+        for i, piece in islice(waiting, most):
+            future = client.submit(function, piece, pure=False)
+            index[future] = i
+            running.add(future)
+
     try:
-        for future in as_completed(futures):
+        start(AHEAD)
+        for future in running:
             # The result is fetched here and not by as_completed: should its worker die meanwhile, it is computed anew.
-            yield index[future.key], future.result()
-            future.release()
+            yield index[future], future.result()
+            del index[future]
+            start(1)
     except KilledWorker as error:
         raise WorkLost(f"a task took down each worker it was given to ({_first_line(error)})") from None
     finally:
-        client.cancel([future for future in futures if not future.done()], force=True)
+        client.cancel([future for future in index if not future.done()], force=True)

@@ -69,6 +69,14 @@ def anchor_card(inputs, anchors, results: Mapping[str, object]) -> None:
     display({"text/markdown": summary(anchors), RESULTS_MIME: rounded(bundle)}, raw=True)
 
 
+def emit(inputs, results: Mapping[str, object], said: str) -> None:
+    """Display a sentence, and with it the results for a program to read, of a page that no published result belongs to."""
+    from IPython.display import display
+
+    bundle = {"parameters": inputs.model_dump(), "results": results}
+    display({"text/markdown": said, RESULTS_MIME: rounded(bundle)}, raw=True)
+
+
 def rounded(value: object) -> object:
     """Return a value as JSON holds it: numpy's types as Python's, floats with six significant digits.
 

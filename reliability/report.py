@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 import sys
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from reliability import __version__, arguments, published, scenarios
 from reliability.errors import BadInput
@@ -99,17 +100,27 @@ class Made:
         return html
 
 
+def check() -> None:
+    """Import what executes and renders a page, so that a package that is missing is found before anything runs.
+
+    Raises
+    ------
+    ModuleNotFoundError
+    """
+    import papermill  # noqa: F401
+
+    from reliability import onefile  # noqa: F401
+
+
 def make(page: str, parameters: Mapping[str, object], progress: bool = False, without: str = "") -> Made:
     """Check the parameters of a page and execute it; cells with the tag `without` are left out."""
-    if page not in scenarios.PAGES:
+    if page not in scenarios.PAGES + scenarios.TEMPLATES:
         hint = arguments.nearest(page, scenarios.PAGES)
         raise BadInput(f"no page {page!r}. {hint}There are {', '.join(scenarios.PAGES)}.")
     values = arguments.check(page, scenarios.parameters(page), scenarios.defaults(page), parameters)
     if progress:
         print(f"{page}: executing the notebook", file=sys.stderr)
-    # now, since a package that is missing should not be found after the run
-    from reliability import onefile  # noqa: F401
-
+    check()
     notebook = _load(page)
     notebook.cells = [cell for cell in notebook.cells if not without or without not in cell.metadata.get("tags", [])]
     executed, warnings = _execute(page, notebook, values, progress)
@@ -135,7 +146,8 @@ def _load(page: str) -> NotebookNode:
     import nbformat
     from papermill import inspect_notebook
 
-    notebook = nbformat.read(data(f"notebooks/{page}.ipynb"), as_version=4)
+    folder = "templates" if page in scenarios.TEMPLATES else "notebooks"
+    notebook = nbformat.read(data(f"{folder}/{page}.ipynb"), as_version=4)
     names = [*scenarios.parameters(page).model_fields]
     if [*inspect_notebook(notebook)] != names:
         raise RunFailed(f"{page}: the notebook has the parameters {[*inspect_notebook(notebook)]}, its model {names}")
@@ -149,6 +161,7 @@ def _execute(page: str, notebook: NotebookNode, values: Mapping, progress: bool)
     form = "{desc}: {n_fmt} of {total_fmt} cells |{bar}| {elapsed}"
     bar = {"desc": page, "leave": False, "ncols": 78, "bar_format": form}
     with TemporaryDirectory(prefix="reliability-") as folder:
+        manager = _kernel(folder)
         try:
             executed = execute_notebook(
                 notebook,
@@ -158,7 +171,7 @@ def _execute(page: str, notebook: NotebookNode, values: Mapping, progress: bool)
                 language="python",
                 progress_bar=bar if progress else False,
                 record_timing=False,
-                kernel_manager_class=_kernel(folder),
+                kernel_manager_class=manager,
                 resources={"metadata": {"path": folder}},
             )
         except PapermillExecutionError as error:
@@ -166,6 +179,12 @@ def _execute(page: str, notebook: NotebookNode, values: Mapping, progress: bool)
                 raise BadInput(" ".join(error.evalue.split())) from None
             reason = " ".join(f"{error.ename}: {error.evalue}".split())
             raise RunFailed(f"{page}: cell [{error.exec_count}] failed: {reason}") from None
+        except (KeyboardInterrupt, SystemExit):
+            # A kernel that is just starting would miss its folder, and asyncio tell of each task that ends with it.
+            for process in manager.launched:
+                process.kill()
+            logging.getLogger("asyncio").setLevel(logging.CRITICAL)
+            raise
         except DeadKernelError as error:
             raise RunFailed(f"{page}: the kernel died: {error}") from None
     return executed, _clean(executed)
@@ -189,6 +208,11 @@ def _kernel(folder: str) -> type:
 
     class ThisPython(AsyncKernelManager):
         kernel_spec = KernelSpec(argv=command, display_name="Python 3", language="python", env=environment)
+        launched: ClassVar[list] = []  # the kernels' processes
+
+        async def _async_launch_kernel(self, *args, **options):
+            await super()._async_launch_kernel(*args, **options)
+            self.launched.append(self.provisioner.process)
 
     return ThisPython
 

@@ -18,8 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reliability import __version__, distribute, fleet, fleet_config, fleet_document
+from reliability import __version__, distribute, fleet, fleet_config, fleet_document, sweep_cost
 from reliability.errors import BadInput
+from reliability.log_reads import Reads
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -39,17 +40,17 @@ class Point:
 
 
 def points(grid: Grid) -> list[Point]:
-    """Return the points of a grid, in its order.
+    """Return the points of a grid, in its order; what they say of the same logs is read once.
 
     Raises
     ------
     BadInput
         At the first point whose settings make no fleet, with them.
     """
-    made = []
+    made, reads = [], Reads()
     for settings in grid.points():
         where = ", ".join(f"{name} = {value!r}" for name, value in settings.items())
-        config = fleet_document.fleet_of(grid.document(settings), f"at the point {where}", grid.folder)
+        config = fleet_document.fleet_of(grid.document(settings), f"at the point {where}", grid.folder, reads)
         made.append(Point(settings, config, point_key(config, grid.seed, grid.replications)))
     return made
 
@@ -169,12 +170,16 @@ def run(
         progress(done, all_points, 0.0)
     if not left:
         return
-    first = left.pop(0)  # in this process: how long it takes says how many points a task should have
-    kept.add(simulate_points(([first], key, grid.replications)))
-    took = time.perf_counter() - started
-    done += 1
+    # In this process: how long the second takes says how many points a task should have. The first loads the engine.
+    for point in [left.pop(0) for _ in left[:2]]:
+        began = time.perf_counter()
+        kept.add(simulate_points(([point], key, grid.replications)))
+        took = time.perf_counter() - began
+        done += 1
+        if progress:
+            progress(done, all_points, time.perf_counter() - started)
     workers = len(client.scheduler_info()["workers"]) if client else 1
-    size = distribute.batch_size(max(len(left), 1), took, workers)
+    size = sweep_cost.batch_size(max(len(left), 1), took, workers)
     batches = [(left[i : i + size], key, grid.replications) for i in range(0, len(left), size)]
     for _, results in distribute.results(simulate_points, batches, client):
         kept.add(results)

@@ -13,7 +13,7 @@ from distributed import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reliability import distribute
+from reliability import distribute, sweep_cost
 from reliability.errors import BadInput
 
 
@@ -146,7 +146,51 @@ def test_another_version_on_the_workers_is_refused(cluster, monkeypatch):
 
 @given(st.integers(1, 10**7), st.floats(1e-9, 1e4), st.integers(1, 1000))
 def test_batches_keep_the_overhead_low_and_the_workers_busy(points, seconds, workers):
-    size = distribute.batch_size(points, seconds, workers)
+    size, task_s = sweep_cost.batch_size(points, seconds, workers), sweep_cost.MEASURED.task_s
     assert 1 <= size <= points
-    if size < -(-points // (4 * workers)) and seconds <= distribute.BATCH_S / 2:
-        assert distribute.TASK_OVERHEAD_S <= 0.01 * size * seconds
+    if size < -(-points // (4 * workers)) and seconds <= sweep_cost.batch_s(workers) / 10:  # rounding is small then
+        assert sweep_cost.TASK_WORKERS * task_s <= 0.011 * size * seconds
+        assert workers * task_s <= 0.55 * size * seconds  # the scheduler keeps up
+
+
+def test_the_scheduler_is_not_given_all_tasks_at_once(monkeypatch):
+    monkeypatch.setattr(distribute, "AHEAD", 3)
+    submitted, most = [], 0
+    with distribute.place(workers=1) as client:
+        submit = client.submit
+        monkeypatch.setattr(client, "submit", lambda *args, **more: submitted.append(args) or submit(*args, **more))
+        for done, _ in enumerate(distribute.results(square, range(12), client)):
+            most = max(most, len(submitted) - done)
+    assert (len(submitted), most) == (12, 3)
+
+
+# What it costs --------------------------------------------------------------------------------------------------------
+
+EASY = sweep_cost.Measured(task_s=0.001, prepare_s=0.01, simulate_s=0.1, keep_s=0.02, held_bytes=1e3, replications=10)
+
+
+def test_the_cost_of_a_sweep_is_the_sum_of_its_parts():
+    cost = sweep_cost.hours(36_000, 10, EASY)
+    assert cost["here"] == pytest.approx(0.3)  # 36,000 times 0.03 s
+    tasks = 36_000 / sweep_cost.batch_size(36_000, 0.1, 10)
+    assert cost["overhead"] == pytest.approx(tasks * 2 * 0.001 / 10 / 3600)
+    assert cost["workers"] == pytest.approx(0.1 + cost["overhead"])
+    assert cost["all"] == pytest.approx(cost["here"] + cost["workers"])
+
+
+@given(st.integers(10**5, 10**7), st.integers(1, 500))
+def test_twice_the_points_cost_twice_and_twice_the_workers_half(points, workers):
+    one = sweep_cost.hours(points, workers)
+    assert sweep_cost.hours(2 * points, workers)["all"] == pytest.approx(2 * one["all"], rel=0.02)
+    more = sweep_cost.hours(points, 2 * workers)
+    assert more["here"] == one["here"]
+    assert more["workers"] == pytest.approx(one["workers"] / 2, rel=0.02)
+    assert one["overhead"] <= 0.015 * one["workers"]
+
+
+def test_the_text_has_the_measured_figures():
+    text = sweep_cost.text(EASY, points=36_000, workers=(1, 10))
+    assert "takes 100 ms on a worker" in text
+    assert "takes 30 ms where the command runs, and 1 kB of memory" in text
+    assert "The overhead of a task is 1 ms" in text
+    assert f"36,000 such points take {sweep_cost.hours(36_000, 10, EASY)['all']:.2g} h on 10 cores" in text

@@ -5,14 +5,29 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 
 import pandas as pd
 import pytest
 
 from reliability import __main__ as cli
-from reliability import distribute, fleet, fleet_config, fleet_document, fleet_runs, grid, sweep
+from reliability import (
+    calibrate,
+    distribute,
+    fleet,
+    fleet_config,
+    fleet_document,
+    fleet_runs,
+    grid,
+    incidents,
+    log_reads,
+    slow_ranks,
+    sweep,
+)
 from reliability.errors import BadInput
 from reliability.fleet_result import bytes_of
+from reliability.logs import step_times as steps_log
+from reliability.logs import training as training_log
 
 CLUSTER = """
 [fleet]
@@ -106,7 +121,7 @@ def test_an_unfinished_line_is_cut_off_and_its_point_done_again(folder, torn):
 
 
 def test_interrupted_a_sweep_goes_on_where_it_stopped(folder):
-    (folder / "grid.toml").write_text(GRID.replace("replications = 20", "replications = 2000"))
+    (folder / "grid.toml").write_text(GRID.replace("replications = 20", "replications = 8000"))
     command = [sys.executable, "-m", "reliability", "sweep", "grid.toml", "--out", "out"]
     process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     kept, deadline = folder / "out" / sweep.KEPT, time.monotonic() + 60
@@ -122,6 +137,106 @@ def test_interrupted_a_sweep_goes_on_where_it_stopped(folder):
     assert run_in(folder, "sweep", "grid.toml", "--out", "out").returncode == 0
     assert kept.read_bytes().startswith(first)
     assert kept.read_bytes().count(b"\n") == 6
+
+
+LOGGED = """
+[cluster]
+gpus = 128
+gpus_per_node = 8
+[failures.log]
+path = "failures.csv"
+nodes = 16
+[failures.classes_log]
+path = "classes.csv"
+[stragglers]
+step_times = "steps.csv"
+[training]
+log = "training.csv"
+[checkpoint]
+write_s = 45
+interval_min = 60
+[recovery]
+detection_s = 60
+cold_restart_s = 600
+standby_restart_s = 90
+standby_nodes = 1
+[target]
+ettr = 0.9
+horizon_days = 10
+"""
+
+
+@pytest.fixture
+def logged(tmp_path):
+    """A cluster file with a log of each kind; gives a function that writes a grid over it and reads it."""
+    rows = [f"n{i % 5},2026-01-{i + 1:02d}T00:00:00,2026-01-{i + 1:02d}T0{i % 7 + 1}:00:00,gpu" for i in range(20)]
+    for name in ("failures", "classes"):
+        (tmp_path / f"{name}.csv").write_text("\n".join(["node,start,end,class", *rows]))
+    steps = [f"{step},{rank},{1 + 0.01 * ((7 * step + rank) % 5)}" for step in range(30) for rank in range(8)]
+    (tmp_path / "steps.csv").write_text("\n".join(["step,rank,seconds", *steps]))
+    lines = [f"{step},{3.0 - 0.01 * step},2026-01-01T00:{step:02d}:00" for step in range(50)]
+    (tmp_path / "training.csv").write_text("\n".join(["step,loss,time", *lines]))
+
+    def over(axes, cluster=LOGGED):
+        (tmp_path / "cluster.toml").write_text(cluster)
+        (tmp_path / "grid.toml").write_text(f'cluster = "cluster.toml"\n[grid]\n{axes}\n')
+        return grid.read(tmp_path / "grid.toml")
+
+    return over
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """How often each reader and each fit of logs is called."""
+    calls = Counter()
+    for module, name in (
+        (incidents, "read"),
+        (calibrate, "fit"),
+        (steps_log, "read_steps"),
+        (slow_ranks, "find"),
+        (training_log, "read_training"),
+    ):
+        work = getattr(module, name)
+        monkeypatch.setattr(
+            module, name, lambda *args, name=name, work=work, **kw: calls.update([name]) or work(*args, **kw)
+        )
+    return calls
+
+
+ONCE = {"read": 2, "fit": 1, "read_steps": 1, "find": 1, "read_training": 1}  # two logs of failures
+
+
+@pytest.mark.parametrize(
+    ("axes", "wanted"),
+    [
+        ('"recovery.standby_nodes" = [0, 1, 2]\n"checkpoint.interval_min" = [30, 60]', {}),
+        ('"cluster.gpus" = [64, 128, 256]\n"target.horizon_days" = [5, 10]', {}),
+        ('"failures.log.nodes" = [16, 32]\n"recovery.standby_nodes" = [0, 1, 2]', {"read": 3, "fit": 2}),
+        ('"cluster.gpus_per_node" = [4, 8]', {"fit": 2}),
+        ('"training.format" = ["auto", "table"]', {"read_training": 2}),
+    ],
+)
+def test_a_log_is_read_and_fitted_once_for_all_points_that_read_it_alike(logged, counted, axes, wanted):
+    members = sweep.points(logged(axes))
+    assert counted == ONCE | wanted
+    for point in members[:: len(members) - 1]:  # as it is alone, where its logs are read for it
+        alone = fleet_document.fleet_of(logged(axes).document(point.settings), folder=logged(axes).folder)
+        assert alone == point.fleet
+
+
+def test_a_log_that_does_not_say_its_nodes_is_fitted_for_each_size_of_the_job(logged, counted):
+    sweep.points(logged('"cluster.gpus" = [64, 128, 256]', LOGGED.replace("nodes = 16\n", "")))
+    assert counted == ONCE | {"fit": 3}
+
+
+def test_a_log_that_has_changed_is_another_one(logged, counted, tmp_path):
+    read, reads = logged('"recovery.standby_nodes" = [0]'), log_reads.Reads()
+    before = fleet_document.fleet_of(read.base, folder=tmp_path, reads=reads)
+    with (tmp_path / "failures.csv").open("a") as file:
+        file.write("\nn1,2026-01-25T00:00:00,2026-01-25T05:00:00,network")
+    after = fleet_document.fleet_of(read.base, folder=tmp_path, reads=reads)
+    assert counted == ONCE | {"read": 3, "fit": 2}
+    assert after.failures.rate_per_node_day != before.failures.rate_per_node_day
 
 
 def test_two_sweeps_do_not_write_to_one_folder(folder):

@@ -50,6 +50,7 @@ def test_nothing_else_is_in_it(wheel, expected):
     "name",
     [
         *(f"notebooks/{page}.ipynb" for page in scenarios.PAGES),
+        "templates/fleet_report.ipynb",
         "references.bib",
         "examples/incidents.toml",
         "logs/xid_codes.toml",

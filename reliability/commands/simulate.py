@@ -51,13 +51,17 @@ def add(commands):
 def main(options):
     """Simulate; return the exit status: 0, or 130 where it was interrupted and prints what it has."""
     from reliability import distribute, fleet_document, fleet_runs, fleet_text
+    from reliability.commands.extras import missing
     from reliability.commands.progress import bar, compiling
 
     distribute.check_target(options.workers, options.scheduler)
     config = fleet_document.read(options.file)
     place = distribute.place(options.workers, options.scheduler)
-    with place as client, compiling(), bar(" replications") as progress:
-        result = fleet_runs.simulate(config, options.seed, options.replications, client, progress)
+    try:
+        with place as client, compiling(), bar(" replications") as progress:
+            result = fleet_runs.simulate(config, options.seed, options.replications, client, progress)
+    except ModuleNotFoundError as error:  # of what workers need
+        return missing(error)
     if options.json:
         print(json.dumps(fleet_text.as_json(result, config, options.seed), indent=1, allow_nan=False))
     else:

@@ -16,37 +16,83 @@ def add(commands):
     )
     parser.add_argument("file", metavar="GRID.toml", help="a grid file: a cluster file, and the settings that vary")
     parser.add_argument("--out", metavar="DIR", required=True, help="folder for the results")
+    parser.add_argument(
+        "--reports",
+        action="store_true",
+        help="make the page of each point as well, in DIR/reports; that takes some ten seconds each",
+    )
     add_place(parser)
 
 
 def main(options):
-    """Run a sweep; return the exit status."""
+    """Run a sweep; return the exit status: 1 where a report could not be made, 130 where it was interrupted."""
     from reliability import distribute, grid, sweep
-    from reliability.commands.progress import bar
+    from reliability.commands.extras import missing
     from reliability.commands.run import fail
 
     distribute.check_target(options.workers, options.scheduler)
     read = grid.read(options.file)
-    members = sweep.points(read)
-    with ExitStack() as stack:
-        kept = stack.enter_context(sweep.store(options.out))
-        if before := sum(point.key in kept.done for point in members):
-            print(f"{before:,} of {len(members):,} points are done already", file=sys.stderr)
-        client = stack.enter_context(distribute.place(options.workers, options.scheduler))
-        progress = stack.enter_context(bar(" points"))
-        try:
-            sweep.run(read, members, kept, client, progress)
-            results = sweep.table(members, kept)
-            files = sweep.write_table(results, options.out)
-        except (distribute.WorkLost, OSError) as error:
-            return fail(str(error))
-        except KeyboardInterrupt:
-            done = sum(point.key in kept.done for point in members)
-            print(f"interrupted: {done:,} of {len(members):,} points are kept; the same command goes on", file=sys.stderr)
-            return 130
+    try:
+        members = sweep.points(read)
+        reports = _reports(options, read, members)
+        with ExitStack() as stack:
+            kept = stack.enter_context(sweep.store(options.out))
+            return _run(options, read, members, reports, kept, stack)
+    except ModuleNotFoundError as error:
+        return missing(error)
+    except (distribute.WorkLost, OSError) as error:
+        return fail(str(error))
+
+
+def _run(options, read, members, reports, kept, stack):
+    """Simulate what is not kept yet, and make the reports that are asked for."""
+    from reliability import distribute, sweep
+    from reliability.commands.progress import bar, compiling
     from reliability.figures.sweep import draw
 
-    files.append(draw(results, read.axes, options.out))
-    for file in files:
-        print(file)
-    return 0
+    if before := sum(point.key in kept.done for point in members):
+        print(f"{before:,} of {len(members):,} points are done already", file=sys.stderr)
+    client = stack.enter_context(distribute.place(options.workers, options.scheduler))
+    try:
+        with compiling(), bar(" points") as progress:
+            sweep.run(read, members, kept, client, progress)
+        results = sweep.table(members, kept)
+        for file in [*sweep.write_table(results, options.out), draw(results, read.axes, options.out)]:
+            print(file)
+        return _make(options, reports, client)
+    except KeyboardInterrupt:
+        done = [f"{sum(point.key in kept.done for point in members):,} of {len(members):,} points"]
+        if reports:
+            done.append(f"{sum(member.folder.is_dir() for member in reports):,} of {len(reports):,} reports")
+        print(f"interrupted: {' and '.join(done)} are kept; the same command goes on", file=sys.stderr)
+        return 130
+
+
+def _reports(options, read, members):
+    """Return the reports that are asked for, once sure that what makes them is there."""
+    if not options.reports:
+        return []
+    from reliability import sweep_reports
+
+    sweep_reports.check()
+    return sweep_reports.members(read, members, options.out)
+
+
+def _make(options, reports, client):
+    """Make the reports, say which could not be made; return the exit status."""
+    if not reports:
+        return 0
+    from reliability import sweep_reports
+    from reliability.commands.progress import bar
+    from reliability.commands.run import fail
+
+    with bar(" reports") as progress:
+        failed = sweep_reports.run(reports, client, progress)
+    print(sweep_reports.write_table(reports, failed, options.out))
+    if not failed:
+        return 0
+    first = next(member for member in reports if member.folder in failed)
+    return fail(
+        f"{len(failed):,} of {len(reports):,} reports could not be made; {sweep_reports.TABLE} says why. "
+        f"At {sweep_reports.label(first.point.settings)}: {failed[first.folder]}"
+    )

@@ -1,0 +1,23 @@
+"""What the published results that the fleet model is held against have in common: their runs, and how they are written."""
+
+from reliability import fleet, fleet_config
+from reliability.anchors import Anchor
+
+KEY = 20260307  # of all simulations here
+HOUR, MINUTE = 3600.0, 60.0
+
+
+def run(settings, replications=100):
+    """Simulate a case from its settings, those of :func:`reliability.fleet_config.build`."""
+    return fleet.simulate_key(fleet_config.build(settings), KEY, replications)
+
+
+def held(name, what, published, computed, low, high, margin, source, off="", *, status="emergent", note="", digits=".3f"):
+    """Return an anchor that was read in its source; with `off`, the reason, it is one that comes out wrong."""
+    status = "off" if off else status
+    return Anchor(name, what, published, float(computed), low, high, margin, source, True, status, off or note, digits)
+
+
+def declined(name, what, published, source, why, *, primary=True):
+    """Return an anchor that the model cannot give, with the reason."""
+    return Anchor(name, what, published, None, None, None, "", source, primary, "declined", why)

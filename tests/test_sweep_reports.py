@@ -1,0 +1,321 @@
+"""The page of each point of a sweep: what it says, that none is made twice, and what an interruption leaves."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from reliability import __main__ as cli
+from reliability import cluster, cluster_fields, fleet_document, grid, report, sweep, sweep_reports
+from reliability.commands.plan import planned
+from reliability.page import rounded
+
+FLEET = """
+[fleet]
+job_nodes = 64
+horizon_h = 240.0
+[fleet.failures]
+rate_per_node_day = 0.02
+[fleet.repair]
+automatic_s = 86400.0
+[fleet.recovery]
+restart_s = 900.0
+[fleet.checkpoint]
+interval_s = 3600.0
+write_s = 30.0
+"""
+FLEET_GRID = """
+cluster = "fleet.toml"
+replications = 20
+seed = 3
+[grid]
+"fleet.warm_standbys" = [0, 2]
+"""
+CLUSTER = """
+[cluster]
+gpus = 128
+gpus_per_node = 8
+[failures.log]
+path = "logs/failures.csv"
+nodes = 16
+observed_from = 2026-01-01T00:00:00Z
+[checkpoint]
+write_s = { value = 45, low = 30, high = 90 }
+interval_min = 60
+[recovery]
+detection_s = 60
+cold_restart_s = 600
+[target]
+ettr = 0.9
+horizon_days = 10
+"""
+CLUSTER_GRID = """
+cluster = "cluster.toml"
+replications = 20
+[grid]
+"checkpoint.interval_min" = [30]
+"""
+ROWS = [f"n{i % 5},2026-01-{i + 1:02d}T00:00:00Z,2026-01-{i + 1:02d}T0{i % 7 + 1}:00:00Z,gpu" for i in range(20)]
+
+
+def put(folder):
+    """Write the settings files, the grids and the log."""
+    (folder / "logs").mkdir()
+    (folder / "logs/failures.csv").write_text("\n".join(["node,start,end,class", *ROWS]))
+    for name, text in (
+        ("fleet", FLEET),
+        ("fleets", FLEET_GRID),
+        ("cluster", CLUSTER),
+        ("clusters", CLUSTER_GRID),
+    ):
+        (folder / f"{name}.toml").write_text(text)
+    return folder
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return put(tmp_path)
+
+
+def swept(folder, name, *more):
+    return cli.main(["sweep", str(folder / f"{name}.toml"), "--out", str(folder / "out"), "--reports", *more])
+
+
+@pytest.fixture(scope="module")
+def fleets(tmp_path_factory):
+    """A sweep over a [fleet] table, with its reports."""
+    folder = put(tmp_path_factory.mktemp("fleets"))
+    assert swept(folder, "fleets") == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def clusters(tmp_path_factory):
+    """A sweep over a cluster file with a log, with its report."""
+    folder = put(tmp_path_factory.mktemp("clusters"))
+    assert swept(folder, "clusters") == 0
+    return folder
+
+
+def made(folder):
+    """Return the folders of reports by the settings that they stand for."""
+    table = pd.read_csv(folder / "out/reports.csv", keep_default_na=False)
+    assert list(table.columns[-2:]) == ["report", "error"]
+    return [(folder / "out" / row["report"]).parent for _, row in table.iterrows()]
+
+
+def content(report):
+    return {path.name: path.read_bytes() for path in report.iterdir()}
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """In place of papermill's pages: one line each, and a list of what was made."""
+    pieces = []
+
+    def make(piece):
+        pieces.append(piece)
+        return {"report.html": piece[1].encode()}
+
+    monkeypatch.setattr(sweep_reports, "make", make)
+    return pieces
+
+
+# What a report says ---------------------------------------------------------------------------------------------------
+
+
+def test_the_report_of_a_fleet_has_the_numbers_of_the_sweep(fleets):
+    rows = pd.read_parquet(fleets / "out/sweep.parquet")
+    assert list(rows["fleet.warm_standbys"]) == [0, 2]
+    for (_, row), place in zip(rows.iterrows(), made(fleets), strict=True):
+        assert sorted(content(place)) == ["fleet.toml", "report.html", "report.ipynb", "simulate.json"]
+        found = json.loads((place / "simulate.json").read_text())
+        assert found["schema"] == "training-reliability/simulate"
+        ratio = found["effective_training_ratio"]
+        assert ratio == rounded({part: row[f"effective_training_ratio.{part}"] for part in ratio})
+        html = (place / "report.html").read_text()
+        assert f"{100 * row['effective_training_ratio.mean']:.2f}%" in html
+        assert f"warm_standbys = {row['fleet.warm_standbys']:.0f}" in html
+        assert "Traceback (most recent" not in html
+        assert html.count("<img") == 1
+        config = fleet_document.read(place / "fleet.toml")
+        assert found["fleet"] == rounded(config.model_dump(mode="json"))
+        assert config.warm_standbys == row["fleet.warm_standbys"]
+
+
+def test_the_report_of_a_cluster_is_that_of_its_plan(clusters):
+    (report,) = made(clusters)
+    assert sorted(content(report)) == ["cluster.toml", "plan.json", "report.html", "report.ipynb"]
+    found = json.loads((report / "plan.json").read_text())
+    assert found == planned(report / "cluster.toml")
+    assert found["interval"]["now_min"] == 30
+    assert "interval_min = 30" in (report / "report.html").read_text()
+
+
+def test_the_settings_beside_a_report_make_its_point(clusters):
+    (report,) = made(clusters)
+    read = cluster.read(report / "cluster.toml")
+    assert read.path(read.failures.log.path).samefile(clusters / "logs/failures.csv")
+    (point,) = sweep.points(grid.read(clusters / "clusters.toml"))
+    assert fleet_document.read(report / "cluster.toml") == point.fleet
+
+
+def test_no_report_has_a_path_of_this_machine(fleets, clusters):
+    for folder in (fleets, clusters):
+        for place in made(folder):
+            for name, text in content(place).items():
+                assert str(folder).encode() not in text, name
+                assert b"/tmp/" not in text, name
+
+
+def test_the_notebook_of_a_report_runs_again_where_it_lies(fleets, monkeypatch):
+    report_folder = made(fleets)[1]
+    monkeypatch.chdir(report_folder)
+    again = report.make("fleet_report", {"fleet_file": "fleet.toml", "replications": 20, "seed": 3})
+    assert again.results["results"]["simulate"] == json.loads((report_folder / "simulate.json").read_text())
+
+
+def test_workers_make_the_same_bytes(fleets):
+    command = ["sweep", "fleets.toml", "--out", "there", "--reports", "--workers", "2"]
+    done = subprocess.run(
+        [sys.executable, "-m", "reliability", *command], cwd=fleets, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    for place in made(fleets):
+        assert content(fleets / "there/reports" / place.name) == content(place)
+
+
+def test_the_files_of_a_cluster_file_are_those_that_its_fields_call_so():
+    keys = cluster.keys()
+    named = {(*t.split("."), key) for t, key, field in keys if "relative to the cluster file" in field.description}
+    assert named == set(cluster_fields.FILES)
+
+
+# Nothing twice, nothing half ------------------------------------------------------------------------------------------
+
+
+def test_a_report_that_is_there_is_not_made_again(folder, quick):
+    assert swept(folder, "fleets") == 0
+    assert len(quick) == 2
+    before = [content(place) for place in made(folder)]
+    assert swept(folder, "fleets") == 0
+    assert len(quick) == 2
+    assert [content(place) for place in made(folder)] == before
+    (folder / "fleets.toml").write_text(FLEET_GRID.replace("[0, 2]", "[0, 2, 4]"))
+    assert swept(folder, "fleets") == 0
+    assert len(quick) == 3
+    assert len(made(folder)) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("logs/failures.csv", "\n".join(["node,start,end,class", *ROWS[:-1]])),
+        ("logs/failures.csv", "\n".join(["node,start,end,class", *ROWS]).replace("n1,", "n11,")),  # not in the fleet
+        ("cluster.toml", CLUSTER.replace("ettr = 0.9", "ettr = 0.95")),  # not in the fleet
+        ("clusters.toml", CLUSTER_GRID.replace("[30]", "[31]")),
+    ],
+)
+def test_what_a_report_depends_on_makes_it_another_one(folder, quick, name, text):
+    swept(folder, "clusters")
+    before = made(folder)
+    (folder / name).write_text(text)
+    swept(folder, "clusters")
+    assert len(quick) == 2
+    assert made(folder) != before
+
+
+def test_a_report_that_fails_leaves_the_others_alone(folder, monkeypatch, capsys):
+    run = report.make
+
+    def fails_once(page, parameters, *more):
+        if fleet_document.read(parameters["fleet_file"]).warm_standbys == 0:
+            raise ValueError("no\nluck")
+        return run(page, parameters, *more)
+
+    monkeypatch.setattr(report, "make", fails_once)
+    assert swept(folder, "fleets") == 1
+    shown = capsys.readouterr()
+    assert shown.err.count("\n") == 1
+    assert "1 of 2 reports could not be made; reports.csv says why. At warm_standbys = 0: ValueError: no luck" in shown.err
+    table = pd.read_csv(folder / "out/reports.csv", keep_default_na=False)
+    assert list(table["error"]) == ["ValueError: no luck", ""]
+    assert table["report"][0] == ""
+    assert [path.parent for path in (folder / "out/reports").glob("*/report.html")] == [made(folder)[1]]
+    pieces = []
+    monkeypatch.setattr(sweep_reports, "make", lambda piece: pieces.append(piece) or {"report.html": b""})
+    assert swept(folder, "fleets") == 0
+    assert len(pieces) == 1  # what failed is tried again
+
+
+def test_a_report_that_cannot_be_written_leaves_no_half_of_it(folder, quick, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(sweep_reports, "publish", full)
+    assert swept(folder, "fleets") == 1
+    assert [path.name for path in (folder / "out").iterdir() if "report" in path.name] == []
+
+
+def test_interrupted_the_reports_go_on_where_they_stopped(folder):
+    command = [sys.executable, "-m", "reliability", "sweep", "fleets.toml", "--out", "out", "--reports"]
+    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    reports, deadline = folder / "out/reports", time.monotonic() + 120
+    while not (reports.is_dir() and any(not p.name.startswith(".") for p in reports.iterdir())):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    time.sleep(1)  # the next one is being made
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err == "interrupted: 2 of 2 points and 1 of 2 reports are kept; the same command goes on\n"
+    (first,) = reports.iterdir()
+    assert sorted(content(first)) == ["fleet.toml", "report.html", "report.ipynb", "simulate.json"]
+    inode = os.stat(first).st_ino
+    assert subprocess.run(command, cwd=folder, capture_output=True, check=False, timeout=120).returncode == 0
+    assert os.stat(first).st_ino == inode
+    assert len(made(folder)) == 2
+    assert not [path for path in (folder / "out").rglob("*") if path.name.startswith(".")]
+
+
+def test_the_examples_of_grids_can_be_swept():
+    files = sorted((Path(__file__).parents[1] / "examples/grids").glob("*.toml"))
+    assert len(files) >= 2
+    for file in files:
+        read = grid.read(file)
+        points = sweep.points(read)
+        assert len({member.folder for member in sweep_reports.members(read, points, "out")}) == len(points) == len(read)
+
+
+# What is refused ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("module", "extra"), [("papermill", "run"), ("tomli_w", "run"), ("dask", "cluster"), ("sphinx", "run")]
+)
+def test_a_package_that_is_missing_is_named_in_one_line(folder, module, extra):
+    code = f"import sys; sys.modules['{module}'] = None; from reliability.__main__ import main; sys.exit(main())"
+    command = [sys.executable, "-c", code, "sweep", "fleets.toml", "--out", "out", "--reports"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == f"error: {module} is not installed, which this needs: pip install 'training-reliability[{extra}]'\n"
+    assert not (folder / "out").exists() or module == "dask"
+
+
+@pytest.mark.parametrize("given", ["a b/../c", "x" * 200, "\x1b[31m", "\N{GREEK SMALL LETTER ALPHA}"])
+def test_a_setting_of_any_text_makes_a_folder_and_a_comment(given, folder, quick):
+    axes = f'"fleet.faults" = [[{{ name = {json.dumps(given)} }}]]'
+    (folder / "fleets.toml").write_text(FLEET_GRID.replace('"fleet.warm_standbys" = [0, 2]', axes))
+    read = grid.read(folder / "fleets.toml")
+    (member,) = sweep_reports.members(read, sweep.points(read), folder / "out")
+    assert sweep_reports.run([member]) == {}
+    report = member.folder
+    assert report.parent == folder / "out/reports"
+    assert len(report.name) <= sweep_reports.MOST_LETTERS + 9
+    assert fleet_document.read(report / "fleet.toml").faults[0].name == given
