@@ -23,7 +23,7 @@ GOODPUT_TAXONOMY = {
         "infrastructure recovery from disruption",
         "a part of it: the job has stopped, nothing has been replaced",
     ),
-    "restart": ("initialisation, training preparation, checkpoint restore", "the three together"),
+    "restart": ("initialisation, training preparation, program startup, checkpoint restore", "the four together"),
     "waiting": ("infrastructure recovery from disruption", "the other part of it"),
     "degraded": ("elastic slice down", "that, and stragglers, which it does not know"),
     "verification": ("custom events", "an SDC check is one of its examples"),

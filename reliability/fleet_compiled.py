@@ -1,5 +1,6 @@
 """How the fleet model is compiled: by numba, when it first runs, and kept on disk until one of its modules changes."""
 
+import hashlib
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -30,8 +31,6 @@ def sources(folder=FOLDER):
     Numba looks at the file of the outermost function alone when it decides whether what it kept is still good; this
     digest among that function's constants makes it look at all of them.
     """
-    import hashlib
-
     digest = hashlib.blake2b(digest_size=8)
     for module in MODULES:
         digest.update((folder / f"{module}.py").read_bytes())

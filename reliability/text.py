@@ -12,6 +12,17 @@ def percent(share, decimals=2):
     return f"{100 * share:.{decimals}f}%"
 
 
+def in_thousands(size):
+    """Write a size of the cluster in units of 1,024, and one below that as it is.
+
+    Examples
+    --------
+    >>> in_thousands(512), in_thousands(131072)
+    ('512', '128K')
+    """
+    return f"{size / 1024:g}K" if size >= 1024 else f"{size:g}"
+
+
 def counted(number, noun, several=None):
     """Write a number of things.
 

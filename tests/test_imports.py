@@ -13,7 +13,7 @@ MODULES = sorted((ROOT / "reliability").rglob("*.py"))
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 FIGURES = {"figures"}
-DOCUMENTS = {"page", "report", "plan_report", "onefile", "cell_links", "mathml"}
+DOCUMENTS = {"page", "report", "plan_report", "sweep_reports", "onefile", "cell_links", "mathml"}
 NO_MODELS = {"scenarios", "arguments", "sources", "commands", "__main__"} | FIGURES | DOCUMENTS
 # Every other module is a model: it computes, and knows nothing of the pages.
 OF_PAGES = [f"reliability.{name}" for name in ("scenarios", "figures", "page", "report", "published")]

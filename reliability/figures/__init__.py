@@ -9,6 +9,8 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 from matplotlib.ticker import FuncFormatter, PercentFormatter
 
+from reliability.text import in_thousands
+
 STYLE = Path(__file__).with_name("book.mplstyle")
 BLUE, VERMILION, PURPLE, BLACK, SKY = "#0072B2", "#D55E00", "#7B3F98", "#000000", "#56B4E9"
 
@@ -35,7 +37,7 @@ def axes(width=5.6, height=3.6, **options):
 def size_axis(ax, label="GPUs"):
     """Make the x axis one of cluster sizes: logarithmic, with the powers of two spelt out in thousands."""
     ax.set_xscale("log", base=2)
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda n, _: f"{n / 1024:g}K" if n >= 1024 else f"{n:g}"))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda n, _: in_thousands(n)))
     ax.set_xlabel(label)
 
 

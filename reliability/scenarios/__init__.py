@@ -12,8 +12,9 @@ from pathlib import Path
 
 PUBLISHED = ("availability", "checkpoint", "recovery", "straggler", "sdc")
 RICHER = ("failure_process", "recovery_timeline", "checkpoint_tiers", "straggler_rounds", "sdc_defences")
-PLANS = ("your_cluster",)
+PLANS = ("your_cluster", "budget", "policies")
 PAGES = PUBLISHED + RICHER + PLANS
+TEMPLATES = ("fleet_report",)  # notebooks that are no page of the book
 
 
 def scenario(page):
@@ -22,9 +23,9 @@ def scenario(page):
     Parameters
     ----------
     page : str
-        One of `PAGES`.
+        One of `PAGES` or `TEMPLATES`.
     """
-    if page not in PAGES:
+    if page not in PAGES + TEMPLATES:
         raise ValueError(f"page = {page!r}: must be one of {', '.join(PAGES)}")
     return import_module(f"{__name__}.{page}")
 
@@ -113,5 +114,10 @@ def demo(number=None):
 
 
 def anchors():
-    """Return the published results that the richer pages are held against, by page."""
+    """Return the published results that the book is held against.
+
+    Returns
+    -------
+    dict of page to list of reliability.anchors.Anchor
+    """
     return {page: scenario(page).anchors() for page in RICHER + PLANS}

@@ -1,0 +1,122 @@
+"""Figures of the budget of time: hours by cause and size, what each lever buys, and what three buy together."""
+
+import numpy as np
+from matplotlib.ticker import FuncFormatter
+
+from reliability.budget import BINS
+from reliability.figures import BLACK, BLUE, PURPLE, SKY, VERMILION, axes, in_style, percent_axis
+from reliability.text import in_thousands
+
+GREY, PALE, YELLOW = "#8a8a8a", "#dfe9df", "#F0E442"
+# A hatch as a second channel where two neighbours are close in brightness.
+FILLS = {
+    "useful": (PALE, ""),
+    "checkpoint": (SKY, ""),
+    "redone": (BLUE, "..."),
+    "detection": (YELLOW, ""),
+    "restart": (VERMILION, "///"),
+    "waiting": (BLACK, ""),
+    "degraded": (GREY, ""),
+    "verification": (PURPLE, "xxx"),
+}
+STYLES = ((VERMILION, "^"), (PURPLE, "D"), (SKY, "s"), (BLACK, "o"))
+TALLEST = 0.8  # of the room between two levers, that all their bars take
+
+
+@in_style
+def hours_by_size(panels):
+    """Draw where the time goes at each size: a stack of the bins, one panel below the other.
+
+    Parameters
+    ----------
+    panels : mapping of title to {size: {bin: hours}}
+        Each size's hours become shares of their sum.
+    """
+    every = axes(height=0.9 + 2.7 * len(panels), nrows=len(panels), squeeze=False, sharex=True)[:, 0]
+    for ax, (title, by_size) in zip(every, panels.items(), strict=True):
+        places, bottom = np.arange(len(by_size)), np.zeros(len(by_size))
+        hours = np.array([[one[name] for one in by_size.values()] for name in BINS])
+        for name, shares in zip(BINS, hours / hours.sum(axis=0), strict=True):
+            colour, hatch = FILLS[name]
+            ax.bar(
+                places, shares, 0.82, bottom, color=colour, hatch=hatch, edgecolor="#fbfaf7", linewidth=0.4, label=name
+            )
+            bottom += shares
+        ax.set_title(title)
+        ax.set_ylim(0, 1)
+        percent_axis(ax, "share of the time")
+        ax.grid(axis="x", visible=False)
+        ax.set_xticks(places, [in_thousands(size) for size in by_size])
+    every[-1].set_xlabel("GPUs")
+    handles, names = every[0].get_legend_handles_labels()
+    every[0].figure.legend(handles, names, loc="outside lower center", ncols=3)
+    return every
+
+
+@in_style
+def tornado(names, gains):
+    """Draw what each lever adds alone, a bar for each size with its interval; the first lever on top.
+
+    Parameters
+    ----------
+    names : mapping of lever to its name
+        In the order from the top.
+    gains : mapping of size to {lever: Estimate}
+        At most four sizes.
+    """
+    ax = axes(height=1.2 + 0.5 * len(names))
+    places = np.arange(len(names))[::-1]
+    thick = TALLEST / len(gains)
+    for i, ((size, found), (colour, marker)) in enumerate(zip(gains.items(), STYLES, strict=False)):
+        at = places + TALLEST / 2 - (i + 0.5) * thick
+        means = 100 * np.array([found[lever].mean for lever in names])
+        half = 100 * np.array([found[lever].half_width for lever in names])
+        ax.barh(at, means, 0.85 * thick, color=colour, alpha=0.35, linewidth=0)
+        ax.errorbar(
+            means,
+            at,
+            xerr=half,
+            fmt=marker,
+            color=colour,
+            markersize=4,
+            linewidth=1.6,
+            label=f"{in_thousands(size)} GPUs",
+        )
+    ax.axvline(0, color="#555555", linewidth=0.8)
+    ax.set_yticks(places, list(names.values()))
+    ax.set_ylim(-0.6, len(names) - 0.4)
+    ax.set_xlabel("gained alone, percentage points")
+    ax.legend(loc="lower right")
+    return ax
+
+
+@in_style
+def three_by_size(sizes, first, summed, together):
+    """Draw what three levers add by size: each alone, the sum of that, and all three together, with their intervals.
+
+    Parameters
+    ----------
+    sizes : array [n]
+    first : mapping of name to list of Estimate [n]
+        At most three.
+    summed, together : list of Estimate [n]
+    """
+    ax = axes(height=4.2)
+    ax.set_xscale("log", base=2)
+    ax.set_xticks(list(sizes))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda n, _: in_thousands(n)))
+    ax.minorticks_off()
+    ax.set_xlabel("GPUs")
+    lines = [
+        (name, found, colour, ":", marker)
+        for (name, found), (colour, marker) in zip(first.items(), STYLES, strict=False)
+    ]
+    lines += [("their sum", summed, BLACK, "--", ""), ("together", together, BLUE, "-", "o")]
+    for name, found, colour, style, marker in lines:
+        low, mean, high = (100 * np.array([getattr(one, end) for one in found]) for end in ("low", "mean", "high"))
+        ax.fill_between(sizes, low, high, color=colour, alpha=0.18, linewidth=0)
+        ax.plot(sizes, mean, color=colour, linestyle=style, marker=marker, markersize=5, label=name)
+    ax.axhline(0, color="#555555", linewidth=0.8)
+    ax.set_ylabel("gained, percentage points")
+    ax.legend(loc="upper left")
+    return ax

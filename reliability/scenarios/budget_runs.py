@@ -1,0 +1,145 @@
+"""The runs of the page on the budget of time: what they keep, what a lever gains, and what several gain together."""
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from reliability import fleet
+from reliability.budget import BINS
+from reliability.fleet_result import Estimate, estimate
+from reliability.scenarios.budget_fleets import ALL, LEVERS, NONE, THREE
+from reliability.scenarios.budget_fleets import fleet as fleet_of
+
+
+def joined(groups):
+    """Return the levers of some of the three groups as one set."""
+    return frozenset(lever for name in groups for lever in THREE[name])
+
+
+TOGETHER = joined(THREE)
+
+
+def simulate(p, gpus, rng, singly=False):
+    """Simulate the job of a size under the same failures for each set of levers.
+
+    Parameters
+    ----------
+    p : Parameters
+    gpus : int
+    rng : numpy.random.Generator
+    singly : bool
+        Each lever alone besides the three groups, their pairs, the three together and all levers.
+
+    Returns
+    -------
+    dict of set of levers to FleetResult
+    """
+    sets = [NONE, *(joined(some) for size in (1, 2, 3) for some in combinations(THREE, size)), ALL]
+    if singly:
+        sets += [frozenset([lever]) for lever in LEVERS]
+    return fleet.compare({turned: fleet_of(p, gpus, turned) for turned in sets}, rng, p.replications)
+
+
+def ettr(results, turned):
+    """Return the effective training ratio of each replication."""
+    return results[turned].effective_training_ratio
+
+
+def gain(results, turned, over=NONE):
+    """Estimate what levers add to the effective training ratio, paired replication by replication."""
+    return estimate(ettr(results, turned) - ettr(results, over))
+
+
+def hours(results, turned):
+    """Return the mean hours by bin of a run."""
+    return {name: float(results[turned].bins_s[name].mean()) / 3600 for name in BINS}
+
+
+def imbalance_s(results):
+    """Return the largest difference between the sum of the bins and the time that a run took, over all runs (s)."""
+    return max(float(np.max(np.abs(sum(one.bins_s.values()) - one.elapsed_s))) for one in results.values())
+
+
+@dataclass(frozen=True)
+class Three:
+    """The three groups of levers at a size.
+
+    Attributes
+    ----------
+    plain, all : Estimate
+        The effective training ratio with none and with all levers turned.
+    first : dict of group to Estimate
+        What each adds alone.
+    last : dict of group to Estimate
+        What each adds where the other two are turned.
+    later : dict of group to Estimate
+        By how much that is more, paired.
+    together : Estimate
+        What the three add together.
+    summed : Estimate
+        The sum of what each adds alone.
+    beyond : Estimate
+        The difference of the two, paired.
+    """
+
+    plain: Estimate
+    all: Estimate
+    first: dict
+    last: dict
+    later: dict
+    together: Estimate
+    summed: Estimate
+    beyond: Estimate
+
+    @property
+    def verdict(self):
+        """Whether together they add "more" than the sum, or "less", or whether it stays "open"."""
+        if self.beyond.low > 0:
+            return "more"
+        return "less" if self.beyond.high < 0 else "open"
+
+    @property
+    def best(self):
+        """The group that adds most alone, and its share of what the three add; None where they add nothing."""
+        name = max(self.first, key=lambda group: self.first[group].mean)
+        return name, self.first[name].mean / self.together.mean if self.together.mean > 0 else None
+
+
+def three(results):
+    """Compare the three groups alone, last and together."""
+    base = ettr(results, NONE)
+    alone = {name: ettr(results, joined([name])) - base for name in THREE}
+    both = ettr(results, TOGETHER) - base
+    summed = sum(alone.values())
+    last = {name: ettr(results, TOGETHER) - ettr(results, joined({*THREE} - {name})) for name in THREE}
+    return Three(
+        estimate(base),
+        estimate(ettr(results, ALL)),
+        {name: estimate(sample) for name, sample in alone.items()},
+        {name: estimate(sample) for name, sample in last.items()},
+        {name: estimate(last[name] - alone[name]) for name in THREE},
+        estimate(both),
+        estimate(summed),
+        estimate(both - summed),
+    )
+
+
+def holds_from(found):
+    """Return the smallest size from which on the three add more together than the sum, at that and each larger size.
+
+    Parameters
+    ----------
+    found : dict of size to Three
+
+    Returns
+    -------
+    int or None
+        None where the largest size is not one of them.
+    """
+    start = None
+    for size in sorted(found, reverse=True):
+        if found[size].verdict != "more":
+            break
+        start = size
+    return start

@@ -1,0 +1,139 @@
+"""The policies of published studies, simulated from their own inputs: what their comparisons rest on."""
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from reliability import anchor_runs, facts, policy_anchors
+from reliability.fleet_result import estimate
+from reliability.text import percent, table
+
+RUNS = 40
+MANY = 12  # standbys up to which the best number is looked for
+
+
+@dataclass(frozen=True)
+class Priced:
+    """A study's pool of standbys: ETTR and the useful share of what is paid, by number of standbys."""
+
+    numbers: list
+    time: list
+    money: list
+
+    @property
+    def best(self):
+        """The number of standbys that makes useful work cheapest."""
+        return self.numbers[int(np.argmax(self.money))]
+
+    def at(self, number):
+        """Return ETTR and useful share of what is paid with so many standbys."""
+        place = self.numbers.index(number)
+        return self.time[place], self.money[place]
+
+
+def _priced(job_nodes, numbers, settings):
+    time = [_ratio(settings(k)).mean for k in numbers]
+    money = [ettr * job_nodes / (job_nodes + k) for k, ettr in zip(numbers, time, strict=True)]
+    return Priced(list(numbers), time, money)
+
+
+def _ratio(settings):
+    return estimate(anchor_runs.run(settings, RUNS).effective_training_ratio)
+
+
+def unpriced(printed, job_nodes, standbys):
+    """Return an ETTR that was printed with its standbys in the denominator as one without them."""
+    return printed * (job_nodes + standbys) / job_nodes
+
+
+def economics_printed():
+    """Return the ETTR that reliability-economics prints with overlapped checkpoints, by number of standbys."""
+    printed = facts.value("reliability_economics_ettr")
+    found = {name: int(name.removeprefix("overlapped_")) for name in printed if name.startswith("overlapped_")}
+    return {k: printed[name] for name, k in found.items()}
+
+
+@cache
+def economics():
+    """Return reliability-economics' pool for single failures and overlapped checkpoints, with its own numbers and those between."""
+    return _priced(
+        facts.value("reliability_economics_nodes")["job"],
+        sorted({*range(2, MANY + 1), *economics_printed()}),
+        lambda k: policy_anchors.economics_settings(standbys=k, saved="overlapped"),
+    )
+
+
+@cache
+def airesim():
+    """Return AIReSim's effective training ratio by number of warm standbys, its pool as it is: dict of int to Estimate."""
+    nodes, found = facts.value("airesim_nodes"), {}
+    for k in (0, nodes["standbys"], nodes["pool"] - nodes["job"]):
+        found[k] = _ratio(policy_anchors.airesim_settings() | {"warm_standbys": k})
+    return found
+
+
+def delta_standbys():
+    """Return the whole nodes that Delta's published standbys are."""
+    return -(-facts.value("delta_standby_gpus") // facts.value("delta_gpus_per_node"))
+
+
+@cache
+def delta():
+    """Return Delta's job of a month by number of standbys: it waits where none is left, and a swap costs no time."""
+    nodes = facts.value("delta_gpus") // facts.value("delta_gpus_per_node")
+    down, recovery_h = facts.value("delta_unavailability_percent") / 100, facts.value("delta_recovery_h")
+
+    def settings(k):
+        return {
+            "job_nodes": nodes,
+            "warm_standbys": k,
+            "horizon_h": 24.0 * facts.value("delta_days"),
+            "failures": {"rate_per_node_day": 24.0 * down / (1 - down) / recovery_h, "clock": "always"},
+            "repair": {"automatic_s": 3600.0 * recovery_h},
+            "recovery": {"restart_s": 0.0},
+        }
+
+    return _priced(nodes, range(MANY + 1), settings)
+
+
+def sections():
+    """Return what the page says of published policies: it follows none of the page's parameters."""
+    return {"economics": _economics(), "economics_said": _economics_said(), "airesim": _airesim(), "delta": _delta()}
+
+
+def _economics():
+    nodes, rows = facts.value("reliability_economics_nodes")["job"], []
+    for k, printed in economics_printed().items():
+        time, money = economics().at(k)
+        free = unpriced(printed, nodes, k)
+        rows.append([f"{k}", f"{printed:.3f}", f"{money:.3f}", f"{free:.3f}", f"{time:.3f}"])
+    return table(["standbys", "printed", "here", "printed, standbys not priced", "here, not priced"], rows)
+
+
+def _economics_said():
+    pool = economics()
+    return (
+        f"Between those numbers lies the cheapest pool of its case, {pool.best} standbys: ETTR {pool.at(pool.best)[0]:.3f}, "
+        f"with the standbys priced {pool.at(pool.best)[1]:.3f}."
+    )
+
+
+def _airesim():
+    found = ", ".join(f"{one.mean:.4f} with {k}" for k, one in airesim().items())
+    return f"AIReSim's base case by number of warm standbys in its pool, the pool as it is: effective training ratio {found}."
+
+
+def _delta():
+    pool, published = delta(), delta_standbys()
+    target = facts.value("delta_target_percent") / 100
+    enough = next(k for k, share in zip(pool.numbers, pool.time, strict=True) if share >= target)
+
+    def said(k):
+        time, money = pool.at(k)
+        return f"{percent(time, 2)} of the time, useful share of what is paid {percent(money, 1)}"
+
+    return (
+        f"Delta's {facts.value('delta_standby_gpus')} GPUs * are {published} nodes: {said(published)}. Its target of {percent(target, 1)} * is met "
+        f"in the mean of all months by {enough}: {said(enough)}. Useful work is cheapest with {pool.best}: {said(pool.best)}."
+    )

@@ -1,0 +1,307 @@
+"""The page on the budget of time: the fleets that it builds, what its gains are, and the claim that it examines."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from reliability import anchors, budget, checkpoint, scenarios
+from reliability.fleet_result import Estimate, FleetResult
+from reliability.scenarios import budget as page
+from reliability.scenarios import budget_fleets as fleets
+from reliability.scenarios import budget_runs as runs
+from reliability.scenarios import budget_tables as tables
+from reliability.scenarios.base import ParameterError
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+BOOK = scenarios.defaults("budget")
+SMALL = {"smallest_gpus": 128, "doublings": 1, "failures_per_1000_node_days": 400.0, "days": 1, "replications": 3}
+
+
+def inputs(**changes):
+    return scenarios.inputs("budget", BOOK | changes)
+
+
+@pytest.fixture(scope="module")
+def result():
+    return page.compute(inputs(**SMALL))
+
+
+# The fleets -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_plain_job_at_the_inputs_of_the_book():
+    fleet = fleets.fleet(inputs(), 131072)
+    assert (fleet.job_nodes, fleet.warm_standbys, fleet.pool - fleet.job_nodes, fleet.spare_nodes) == (
+        16384,
+        66,
+        263,
+        820,
+    )
+    assert fleet.horizon_h == 720
+    assert fleet.recovery.swap_s is None
+    assert (
+        fleet.straggler.pause_s == fleet.recovery.restart_s == pytest.approx(60 * (6.47 - 1.09 + 16 * 1.09), rel=1e-12)
+    )
+    assert fleet.corruption.rate_per_node_day == pytest.approx(18 / 3.5e7 * 24 * 8, rel=1e-12)
+    assert {fault.name: fault.right for fault in fleet.faults} == {
+        "gpu": 0.95, "network": 0.95, "host": 0.95, "software": 0, "other": 0
+    }  # fmt: skip
+
+
+def test_the_rate_is_the_mean_of_good_and_bad_nodes_and_a_burst_stops_the_job_once():
+    p = inputs(burst_share=0.0)
+    failures = fleets.fleet(p, 16384).failures
+    mean = failures.rate_per_node_day * (1 + failures.bad_share * failures.bad_factor)
+    assert mean == pytest.approx(6.5e-3, rel=1e-12)
+    assert fleets.mtbf_s(p, 16384) == pytest.approx(86400 / (2048 * 6.5e-3), rel=1e-12)
+    racks = fleets.mtbf_s(inputs(burst_share=1.0, lemon_share=0.0), 16384)
+    assert racks == pytest.approx(16 * fleets.mtbf_s(p, 16384), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("lever", "changed"),
+    [
+        ("failures", {"failures", "checkpoint", "corruption"}),
+        ("lemons", {"failures", "checkpoint"}),
+        ("detection", {"faults"}),
+        ("restart", {"recovery", "straggler", "checkpoint"}),
+        ("swap", {"recovery", "straggler"}),
+        ("standbys", {"pool_nodes", "warm_standbys"}),
+        ("write", {"checkpoint", "corruption"}),
+        ("stragglers", {"straggler"}),
+        ("verification", {"corruption", "checkpoint"}),
+    ],
+)
+def test_a_lever_changes_its_own_settings_and_the_best_interval(lever, changed):
+    plain, turned = (fleets.fleet(inputs(), 131072, frozenset(some)) for some in ([], [lever]))
+    differing = {name for name in type(plain).model_fields if getattr(plain, name) != getattr(turned, name)}
+    assert {*changed} - {"checkpoint", "corruption"} <= differing <= {*changed}
+    if lever in ("write", "verification"):
+        assert differing == changed
+
+
+def test_turned_levers_have_their_values():
+    p = inputs()
+    fleet = fleets.fleet(p, 8192, fleets.ALL)
+    assert fleet.failures.rate_per_node_day == pytest.approx(2.34e-3 / 1.75, rel=1e-12)
+    assert fleet.failures.bad_share == pytest.approx(0.015, rel=1e-12)
+    assert {fault.name: fault.detection_s for fault in fleet.faults} == {
+        "gpu": 10, "network": 30, "host": 2, "software": 120, "other": 120
+    }  # fmt: skip
+    assert fleet.recovery.restart_s == pytest.approx(0.5 * 6.47 * 60, rel=1e-12)
+    assert fleet.recovery.swap_s == fleet.straggler.pause_s == 55
+    assert fleet.warm_standbys == fleet.pool - fleet.job_nodes == 31
+    assert (fleet.checkpoint.write_s, fleet.straggler.found_after_s, fleet.corruption.verification_s) == (5, 3600, 1)
+
+
+def test_a_restart_and_a_swap_grow_by_their_powers():
+    p = inputs(nccl_exponent=0.5, swap_exponent=0.25)
+    assert fleets.cold_s(p, 16 * 8192) == pytest.approx(60 * (6.47 + 3 * 1.09), rel=1e-12)
+    assert fleets.swap_s(p, 16 * 8192) == pytest.approx(110, rel=1e-12)
+
+
+def test_inspection_is_never_slower_than_what_it_replaces():
+    faults = {f["name"]: f["detection_s"] for f in fleets.faults(inputs(detection_s=5.0), fleets.ALL)}
+    assert faults == {"gpu": 5, "network": 5, "host": 2, "software": 5, "other": 5}
+
+
+def test_without_corruption_and_verification_the_interval_is_that_of_the_exact_model():
+    p = inputs(verification_s=0.0, silent_gpu_hours=1e12)
+    for size in (1024, 131072):
+        wanted = checkpoint.optimal_interval(240.0, fleets.mtbf_s(p, size))
+        assert fleets.interval_s(p, size) == pytest.approx(wanted, rel=1e-3)
+        assert fleets.verified_every(p, size) == 1
+
+
+def test_shares_of_nodes_are_rounded_up_but_for_a_rounding_error():
+    assert [fleets.share_of(percent, 100) for percent in (0, 0.1, 7.000000000000001, 7)] == [0, 1, 7, 7]
+
+
+# Gains and their interaction ------------------------------------------------------------------------------------------
+
+
+def fleet_result(ratios):
+    elapsed = np.full(len(ratios), 3600.0)
+    bins = dict.fromkeys(budget.BINS, np.zeros(len(ratios)))
+    useful = 3600 * np.asarray(ratios)
+    return FleetResult(elapsed, bins | {"useful": useful, "redone": elapsed - useful}, {})
+
+
+def made(plain, first, pairs, together):
+    """Results whose ratios are given: of each group alone, of each pair by the group that it lacks."""
+    names = list(fleets.THREE)
+    sets = {fleets.NONE: plain, runs.TOGETHER: together, fleets.ALL: together}
+    sets |= {runs.joined([name]): ratio for name, ratio in zip(names, first, strict=True)}
+    sets |= {runs.joined(n for n in names if n != name): ratio for name, ratio in zip(names, pairs, strict=True)}
+    noise = np.array([-0.01, 0.0, 0.01])
+    return {turned: fleet_result(ratio + noise) for turned, ratio in sets.items()}
+
+
+def test_the_three_groups_by_hand():
+    found = runs.three(made(0.1, [0.2, 0.15, 0.12], [0.5, 0.4, 0.6], 0.9))
+    assert found.plain.mean == pytest.approx(0.1)
+    assert [one.mean for one in found.first.values()] == pytest.approx([0.1, 0.05, 0.02])
+    assert [one.mean for one in found.last.values()] == pytest.approx([0.4, 0.5, 0.3])
+    assert [one.mean for one in found.later.values()] == pytest.approx([0.3, 0.45, 0.28])
+    assert (found.summed.mean, found.together.mean, found.beyond.mean) == pytest.approx((0.17, 0.8, 0.63))
+    assert found.best == ("failure rate", pytest.approx(1 / 8))
+    assert found.verdict == "more"  # the noise is shared, so a paired difference has none
+    assert found.beyond.sd == pytest.approx(0, abs=1e-12) and found.plain.sd == pytest.approx(0.01)
+
+
+def test_less_than_the_sum_is_told_from_more():
+    assert runs.three(made(0.8, [0.9, 0.9, 0.9], [0.92, 0.92, 0.92], 0.95)).verdict == "less"
+
+
+def test_where_nothing_is_gained_no_lever_has_a_share_of_it():
+    assert runs.three(made(0.0, [0.0] * 3, [0.0] * 3, 0.0)).best[1] is None
+
+
+def with_verdicts(**verdicts):
+    ends = {"more": (0.1, 0.2), "less": (-0.2, -0.1), "open": (-0.1, 0.1)}
+    one = runs.three(made(0.1, [0.2] * 3, [0.3] * 3, 0.5))
+    return {
+        int(size[1:]): replace(one, beyond=Estimate(0.0, 1.0, *ends[verdict])) for size, verdict in verdicts.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "start"),
+    [
+        ({"n1": "less", "n2": "more", "n4": "more"}, 2),
+        ({"n1": "more", "n2": "open", "n4": "more"}, 4),
+        ({"n1": "more", "n2": "more", "n4": "less"}, None),
+        ({"n1": "more"}, 1),
+    ],
+)
+def test_the_size_from_which_the_claim_holds(verdicts, start):
+    assert runs.holds_from(with_verdicts(**verdicts)) == start
+
+
+def test_what_the_page_says_of_the_claim():
+    said = tables.claim(with_verdicts(n1024="less", n2048="open", n4096="more"))
+    assert (
+        "A plain job keeps at most 10.0% of its time where they add more, and at least 10.0% where they add less."
+        in said
+    )
+    assert "**more** than the sum of each alone at 4,096 GPUs." in said
+    assert "**less** than the sum of each alone at 1,024 GPUs." in said
+    assert "both at 2,048 GPUs." in said and "From 4,096 GPUs on" in said
+    found = with_verdicts(n1="less", n2="less", n4="more", n8="more")
+    ends = dict(zip(found, (0.9, 0.8, 0.3, 0.2), strict=True))
+    said = tables.claim({size: replace(one, plain=replace(one.plain, mean=ends[size])) for size, one in found.items()})
+    assert "at most 30.0% of its time where they add more, and at least 80.0% where they add less." in said
+    assert "no size here" in tables.claim(with_verdicts(n1024="less"))
+
+
+def test_what_the_page_says_of_a_lever_that_is_turned_last():
+    more, less = (runs.three(made(0.1, [0.2, 0.15, 0.12], [0.3, 0.3, 0.3], e)) for e in (0.5, 0.35))
+    assert tables.later({1024: less, 2048: more}) == (
+        "Worth more when the other two are turned: the failure rate at 2,048 GPUs; the recovery at 2,048 GPUs; "
+        "the checkpoint at 1,024, 2,048 GPUs."
+    )
+    assert tables.later({1: runs.three(made(0.8, [0.9] * 3, [0.92] * 3, 0.95))}).startswith("At no size")
+
+
+# The page's results ---------------------------------------------------------------------------------------------------
+
+
+def test_every_second_is_in_one_bin(result):
+    assert result.values["imbalance_s"] < 1e-6
+    for by_size in result.values["hours"].values():
+        for hours in by_size.values():
+            assert set(hours) == set(budget.BINS)
+            assert sum(hours.values()) == pytest.approx(24, rel=1e-12)
+            assert min(hours.values()) >= 0
+
+
+def test_the_sum_of_the_bins_would_be_found_wrong():
+    one = fleet_result([0.5, 0.5])
+    one.bins_s["waiting"] = np.array([0.0, 2.0])
+    assert runs.imbalance_s({"one": one, "other": fleet_result([1.0])}) == 2.0
+
+
+def test_gains_are_paired_and_belong_to_their_sizes(result):
+    values = result.values
+    assert list(values["gains"]) == [128, 256] and set(values["gains"][256]) == set(page.LEVERS)
+    one = values["three"][256]
+    assert one.first["checkpoint"] == values["gains"][256]["write"]
+    assert one.summed.mean == pytest.approx(sum(e.mean for e in one.first.values()), rel=1e-9)
+    assert one.beyond.mean == pytest.approx(one.together.mean - one.summed.mean, abs=1e-12)
+    assert one.all.mean > one.plain.mean + one.together.mean - 1e-3
+    assert one.plain.mean == pytest.approx(values["hours"]["plain"][256]["useful"] / 24, rel=1e-12)
+
+
+def test_the_same_seed_gives_the_same_page(result):
+    again = page.compute(inputs(**SMALL))
+    assert again.sections == result.sections
+    assert page.compute(inputs(**SMALL, seed=10)).sections["plain"] != result.sections["plain"]
+
+
+def test_with_nothing_to_turn_nothing_is_gained():
+    same = {
+        "fewer_failures_per_1000_node_days": 400.0, "lemons_left": 1.0, "inspection_gpu_s": 900.0, "inspection_network_s": 900.0,
+        "inspection_host_s": 900.0, "restart_factor": 1.0, "short_write_s": 240.0,
+        "slow_found_soon_h": 24.0, "cheap_verification_s": 30.0,
+    }  # fmt: skip
+    pool = dict.fromkeys(("standby_percent", "more_standby_percent", "idle_percent", "spare_percent"), 90.0)
+    results = runs.simulate(inputs(**SMALL, **same | pool), 256, np.random.default_rng(1), singly=True)
+    for lever in set(page.LEVERS) - {"swap"}:
+        gained = runs.gain(results, frozenset([lever]))
+        assert (gained.mean, gained.sd) == (0, 0), lever
+    assert runs.gain(results, frozenset(["swap"])).mean > 0
+
+
+def test_every_bin_has_a_name_in_the_other_taxonomy(result):
+    lines = result.sections["taxonomy"].splitlines()[2:]
+    assert [line.split("|")[1].strip() for line in lines] == list(budget.BINS)
+
+
+def test_the_anchors_are_those_of_single_jobs():
+    held = page.anchors()
+    assert {"llama3", "byterobust", "ft_hsdp_synchronous", "network_ettr"} <= {anchor.name for anchor in held}
+    assert not {anchor.source for anchor in held} & {"airesim", "reliability_economics"}
+    for anchor in held:
+        anchors.check(anchor)
+
+
+# Bad input ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"smallest_gpus": 1000}, "smallest_gpus = 1000: must be a multiple of 128"),
+        ({"smallest_gpus": 16384, "doublings": 10}, "doublings = 10: 16,777,216 GPUs"),
+        ({"doublings": -1}, "doublings = -1"),
+        ({"class_counts": {"gpu": 1}}, "class_counts = "),
+        ({"class_counts": dict.fromkeys(("gpu", "network", "host", "software", "other"), 0)}, "not all 0"),
+        ({"nccl_min": 6.5}, "nccl_min = 6.5"),
+        ({"rack_nodes": 1}, "rack_nodes = 1"),
+        ({"short_write_s": 0.0}, "short_write_s"),
+        ({"replications": 1}, "replications"),
+        ({"lemon_factor": 0.5}, "lemon_factor"),
+    ],
+)
+def test_wrong_parameters_are_named(changes, message):
+    with pytest.raises(ParameterError, match=message):
+        inputs(**changes)
+
+
+def test_without_bursts_a_size_need_not_fill_racks():
+    assert fleets.fleet(inputs(smallest_gpus=1000, burst_share=0.0), 1000).job_nodes == 125
+
+
+def test_the_sizes_of_the_book_and_those_of_a_single_job():
+    assert inputs().sizes == [1024 * 2**k for k in range(8)] and inputs().shown == [1024, 16384, 131072]
+    assert inputs(doublings=0).shown == [1024] and inputs(doublings=1).shown == [1024, 2048]
+
+
+def test_points():
+    assert page.points(SimpleNamespace(mean=0.1234, half_width=0.01)) == "+12.3\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}1.0"
+    assert (
+        page.points(SimpleNamespace(mean=-0.0001, half_width=0.0004)) == "+0.0\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}0.0"
+    )

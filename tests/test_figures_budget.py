@@ -1,0 +1,74 @@
+"""The figures of the budget of time: what is drawn is what was given."""
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from reliability.budget import BINS
+from reliability.figures import budget as figures
+from reliability.fleet_result import Estimate
+
+HOURS = {size: {name: float(i + 1) * (1 + (name == "restart") * j) for i, name in enumerate(BINS)} for j, size in enumerate((512, 1024, 131072))}  # fmt: skip
+LEVERS = {"write": "short writes", "swap": "swap to a standby"}
+
+
+def estimate(mean, half=0.01):
+    return Estimate(mean, 1.0, mean - half, mean + half)
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+def test_each_stack_is_the_whole_time_in_the_order_of_the_bins():
+    above, below = figures.hours_by_size({"plain": HOURS, "turned": HOURS})
+    assert [above.get_title(loc="left"), below.get_title(loc="left")] == ["plain", "turned"]
+    for ax in (above, below):
+        assert [bars.get_label() for bars in ax.containers] == list(BINS)
+        heights = np.array([[bar.get_height() for bar in bars] for bars in ax.containers])
+        bottoms = np.array([[bar.get_y() for bar in bars] for bars in ax.containers])
+        assert heights.sum(axis=0) == pytest.approx(1)
+        assert bottoms[1:] == pytest.approx(np.cumsum(heights, axis=0)[:-1])
+        for column, hours in zip(heights.T, HOURS.values(), strict=True):
+            assert column == pytest.approx(np.array(list(hours.values())) / sum(hours.values()))
+    assert [tick.get_text() for tick in below.get_xticklabels()] == ["512", "1K", "128K"]
+
+
+def test_every_bin_has_a_fill_of_its_own():
+    assert list(figures.FILLS) == list(BINS)
+    assert len(set(figures.FILLS.values())) == len(BINS)
+
+
+def test_the_tornado_has_the_first_lever_on_top_and_a_bar_a_size():
+    gains = {
+        1024: {"write": estimate(0.05), "swap": estimate(0.01)},
+        131072: {"write": estimate(0.08), "swap": estimate(-0.02)},
+    }
+    ax = figures.tornado(LEVERS, gains)
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == list(LEVERS.values())
+    assert ax.get_yticks()[0] > ax.get_yticks()[1]
+    bars = [container for container in ax.containers if hasattr(container, "patches")]
+    widths = [[bar.get_width() for bar in container] for container in bars]
+    assert widths == [pytest.approx([5, 1]), pytest.approx([8, -2])]
+    (segments,) = [line.get_segments() for line in ax.collections[:1]]
+    assert segments[0][:, 0] == pytest.approx([4, 6])
+    assert {text.get_text() for text in ax.get_legend().get_texts()} == {"1K GPUs", "128K GPUs"}
+
+
+def test_the_lines_of_the_three_levers_are_theirs():
+    sizes = [1024, 2048]
+    first = {"failure rate": [estimate(0.01), estimate(0.02)], "recovery": [estimate(0.0), estimate(0.03)]}
+    ax = figures.three_by_size(sizes, first, [estimate(0.01), estimate(0.05)], [estimate(0.02), estimate(0.04, 0.03)])
+    lines = {line.get_label(): line for line in ax.lines}
+    assert lines["failure rate"].get_ydata() == pytest.approx([1, 2])
+    assert lines["their sum"].get_ydata() == pytest.approx([1, 5])
+    assert lines["together"].get_ydata() == pytest.approx([2, 4])
+    assert lines["together"].get_linestyle() == "-" and lines["their sum"].get_linestyle() == "--"
+    band = ax.collections[-1].get_paths()[0].vertices[:, 1]
+    assert (band.min(), band.max()) == pytest.approx((1, 7))

@@ -1,0 +1,230 @@
+"""The page on policies: its fleets, its verdicts, its rules, and what it prints; with few runs, since each is a page's own."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from reliability import facts, fleet_config, scenarios
+from reliability.fleet_result import estimate
+from reliability.scenarios import policies, policies_lemons, policies_maps, policies_peers, policies_text
+from reliability.scenarios.base import ParameterError
+from reliability.scenarios.policies_fleets import (
+    Case,
+    build,
+    has_bursts,
+    kept,
+    lemon_settings,
+    page_case,
+    settings,
+    standbys_to_try,
+)
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+
+def inputs(**changes):
+    return scenarios.inputs("policies", scenarios.defaults("policies") | {"replications": 4} | changes)
+
+
+SMALL = inputs(gpus=1024, sizes=[1024], rates=[6.5], repairs_h=[24.0], days=10, lemon_days=30, rules=[2])
+CASE = page_case(SMALL)
+
+
+# The fleets -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_fleets_differ_in_the_way_back_and_in_nothing_else():
+    ways = {way: settings(SMALL, CASE, way) for way in ("wait", "cold", "standby", "elastic")}
+    own = {"wait": set(), "cold": {"spare_nodes", "recovery"}, "standby": set(), "elastic": {"elastic"}}
+    for way, given in ways.items():
+        assert {key for key in given if given[key] != ways["wait"].get(key)} == own[way]
+    cold = ways["cold"]["recovery"]
+    assert cold == {"restart_s": pytest.approx(60 * (SMALL.restart_min + SMALL.preemption_min))}
+    assert ways["elastic"]["elastic"]["nodes_per_replica"] == SMALL.replica_gpus // SMALL.gpus_per_node
+
+
+def test_a_cold_restart_costs_its_time_at_each_failure_and_never_waits_for_a_repair():
+    (result,) = policies_maps.compare(SMALL, {"cold": build(SMALL, CASE, "cold")}, np.random.default_rng(1)).values()
+    restart_h = (SMALL.restart_min + SMALL.preemption_min) / 60
+    assert result.hours_lost["restart"] == pytest.approx(restart_h * result.counts["failures"], abs=restart_h)
+    assert result.hours_lost["waiting"].max() == 0
+
+
+def test_bursts_keep_the_rate_of_a_node():
+    single, bursts = (build(SMALL, page_case(SMALL, bursts=b), "standby", 200) for b in (False, True))
+    found = policies_maps.compare(SMALL, {"single": single, "bursts": bursts}, np.random.default_rng(1))
+    nodes = {name: result.counts["nodes_repaired"].sum() for name, result in found.items()}
+    assert abs(nodes["single"] - nodes["bursts"]) < 4 * np.sqrt(nodes["single"] * (1 + 0.5 * SMALL.burst_nodes))
+    assert found["bursts"].counts["failures"].sum() < 0.75 * found["single"].counts["failures"].sum()
+
+
+def test_the_standbys_tried_begin_at_none_and_grow_with_repair_and_bursts():
+    short, longer = (standbys_to_try(SMALL, page_case(SMALL, repair_h=h)) for h in (1.0, 100.0))
+    bursts = standbys_to_try(SMALL, page_case(SMALL, repair_h=1.0, bursts=True))
+    assert short[0] == longer[0] == 0
+    assert short == sorted(short) and short[-1] < longer[-1] and short[-1] < bursts[-1] >= SMALL.burst_nodes
+
+
+def test_lemons_keep_the_mean_rate_and_no_rule_is_a_rule_that_no_node_meets():
+    given = lemon_settings(SMALL, 0.25, 3)
+    rate, factor, share = given["failures"]["rate_per_node_day"], SMALL.lemon_factor, SMALL.lemon_share
+    assert rate * (1 - share + share * factor) == pytest.approx(SMALL.rate)
+    assert rate * (1 + given["failures"]["bad_factor"]) == pytest.approx(rate * factor)
+    assert given["faults"][0]["right"] + given["faults"][0]["wrong"] == 1
+    assert fleet_config.build(given).retirement.failures > 100
+
+
+# The verdicts ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_money_of_each_way_is_the_node_hours_that_it_pays():
+    fleets = {("standby", 2): build(SMALL, CASE, "standby", 2), ("cold", 0): build(SMALL, CASE, "cold")}
+    found = policies_maps.compare(SMALL, fleets, np.random.default_rng(1))
+    held = kept(SMALL, CASE, "standby", 2, found["standby", 2])
+    assert held["money"] == pytest.approx(held["time"] * CASE.job_nodes / (CASE.job_nodes + 2))
+    cold, result = kept(SMALL, CASE, "cold", 0, found["cold", 0]), found["cold", 0]
+    beyond = CASE.job_nodes * (cold["time"] / cold["money"] - 1)  # nodes paid beyond the job's
+    loss = result.counts["nodes_repaired"] * SMALL.preempted_gpu_h / SMALL.gpus_per_node / (24 * SMALL.days)
+    assert (beyond > loss).all() and (beyond < loss + result.counts["nodes_repaired"] * SMALL.repair_h / 240).all()
+
+
+def test_free_failures_show_no_difference_between_any_ways():
+    p = inputs(gpus=1024, failures_per_1000_node_days=1e-6, days=1)
+    found = policies_maps.verdicts(p, page_case(p), np.random.default_rng(1))
+    assert not found["time"].shown and found["time"].standbys == 0 and "standby" not in found["time"].means
+    assert "no difference" in policies_text.lead(found["time"], "time")
+
+
+def test_a_verdict_ranks_by_the_currency_and_its_lead_is_paired():
+    found = policies_maps.verdicts(SMALL, CASE, np.random.default_rng(2))
+    for currency, verdict in found.items():
+        assert verdict.value == max(verdict.means.values()) == verdict.means[verdict.best]
+        assert verdict.gain.mean == pytest.approx(verdict.value - verdict.means[verdict.second])
+        assert verdict.both[verdict.best, verdict.standbys * (verdict.best == "standby")][currency] == verdict.value
+    assert found["money"].cheaper == pytest.approx(found["money"].gain.mean / found["money"].value)
+
+
+def test_the_fewest_standbys_that_are_as_good_are_taken():
+    assert policies_maps.fewest_as_good([0, 2, 5, 9], [0.1, 0.8, 0.9, 0.9 + policies_maps.SLACK / 2]) == 5
+    assert policies_maps.fewest_as_good([0, 2, 5, 9], [0.1, 0.8, 0.9, 0.9 + policies_maps.SLACK * 2]) == 9
+
+
+def test_an_empty_pool_waits_or_shrinks_and_a_large_one_knows_no_difference():
+    numbers = [0, 12]
+    found = policies_maps.by_standbys(SMALL, CASE, numbers, np.random.default_rng(3), ("standby", "elastic"))
+    none, many = ([found[way].estimates["time"][i].mean for way in ("standby", "elastic")] for i in (0, 1))
+    assert none[0] < 0.9 * none[1]
+    assert many[0] == pytest.approx(many[1], rel=1e-9)
+    assert found["standby"].best["money"] == 12 and found["standby"].flat == (12, 12)
+
+
+# Lemons ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_rule_pays_up_to_its_break_even_and_no_further():
+    rng = np.random.default_rng
+    p = SMALL.model_copy(update={"lemon_days": 120, "lemon_factor": 30.0, "cured": 0.0, "swap_s": 1200.0})
+    (first, *_) = policies_lemons.rules(p, rng(4))
+    assert first.retired > 0 and first.break_even_days > 0
+    for days, sign in ((0.8, 1), (1.25, -1)):
+        (again, *_) = policies_lemons.rules(
+            p.model_copy(update={"exchange_days": days * first.break_even_days}), rng(4)
+        )
+        assert np.sign(again.money.mean) == sign
+        assert again.time == first.time
+
+
+def test_rules_are_tried_under_both_diagnoses_with_and_without_a_window():
+    found = policies_lemons.rules(SMALL, np.random.default_rng(5))
+    assert [(r.failures, r.window_days, r.wrong) for r in found] == [
+        (2, days, wrong) for wrong in (0.0, SMALL.wrong) for days in (None, 30.0)
+    ]
+    assert all(r.good <= r.retired for r in found)
+
+
+def test_chances_fall_with_the_rule_and_with_a_window_and_rise_for_a_lemon():
+    p = inputs(rules=[2, 4])
+    found = {(n, days): both for n, days, *both in policies_lemons.chances(p, np.random.default_rng(1))}
+    for good, lemon in found.values():
+        assert good < lemon
+    for i in (0, 1):
+        assert found[4, None][i] < found[2, None][i] > found[2, 30][i] > found[4, 30][i]
+
+
+# The peers ------------------------------------------------------------------------------------------------------------
+
+
+def test_reliability_economics_pools_differ_by_their_price_alone(monkeypatch):
+    monkeypatch.setattr(policies_peers, "RUNS", 10)
+    pool, nodes = policies_peers.economics.__wrapped__(), facts.value("reliability_economics_nodes")["job"]
+    printed = policies_peers.economics_printed()
+    assert list(printed) == [2, 8, 32]
+    assert pool.at(8)[0] == pytest.approx(pool.at(32)[0], abs=1e-4)
+    free = [policies_peers.unpriced(printed[k], nodes, k) for k in (8, 32)]
+    assert abs(free[0] - free[1]) < 0.0011 < printed[8] - printed[32]  # rounding of the printed digits
+    assert 2 < pool.best < 8 and pool.at(pool.best)[1] > max(pool.at(8)[1], pool.at(32)[1])
+
+
+def test_delta_pool_that_seldom_runs_empty_is_neither_the_least_nor_the_cheapest(monkeypatch):
+    monkeypatch.setattr(policies_peers, "RUNS", 10)
+    pool, published = policies_peers.delta.__wrapped__(), policies_peers.delta_standbys()
+    assert published * facts.value("delta_gpus_per_node") - facts.value("delta_standby_gpus") in range(4)
+    assert pool.best < published and pool.at(published)[0] > 0.999
+    # The mean number away is Poisson's: with none left standing by, the job waits.
+    down = facts.value("delta_unavailability_percent") / 100
+    nodes = facts.value("delta_gpus") // facts.value("delta_gpus_per_node")
+    assert pool.numbers[pool.best] > nodes * down
+
+
+# What it prints -------------------------------------------------------------------------------------------------------
+
+
+def test_the_page_s_texts_follow_from_its_numbers():
+    result = policies.compute(SMALL)
+    assert has_bursts(SMALL) and set(result.values["own"]) == {False, True}
+    own = result.values["own"][False]["money"]
+    assert policies_text.cost(SMALL, own.value) in result.sections["answer"]
+    cells = policies.cells(SMALL, result.values["by_rate"], "time")
+    verdict = result.values["by_rate"][0][0]["time"]
+    ((letter, lines, shown),) = cells[0]
+    assert letter == verdict.best[0].upper() and lines[0].startswith(letter) and shown == verdict.shown
+    assert lines[2] == f"+{100 * verdict.gain.mean:.1f} on {verdict.second[0].upper()}"
+    numbers, curves, best = policies.cost_curves(SMALL, result.values["curves"])
+    assert list(curves) == list(best) == ["single", "bursts", "single, shrinks", "bursts, shrinks"]
+    (mean, low, high), at = curves["single"][1], numbers.index(best["single"][1])
+    assert mean[at] == min(mean) and (low <= mean).all() and (mean <= high).all()
+    names, series = policies.rule_series(SMALL, result.values["rules"])
+    assert names == ["2"] and len(series) == 4
+    document = policies.document(SMALL, result.values)
+    assert document["by_rate"][0][0]["time"]["best"] == verdict.best
+    again = policies.compute(SMALL)
+    assert again.sections == result.sections
+
+
+def test_leads_are_worded_as_what_they_are():
+    verdict = policies_maps.Verdict(
+        Case(8, 0.1, 1.0), {"a": 0.8, "b": 0.6}, 0, ["a", "b"], estimate(np.full(3, 0.2)), {}
+    )
+    assert policies_text.lead(verdict, "time") == "20.0 points ahead of b"
+    assert policies_text.lead(verdict, "money") == "25.0% cheaper than b"  # 1/0.8 against 1/0.6
+    assert policies_text.cost(SimpleNamespace(price_per_gpu_hour=2.0), 0.0) == "no work is done"
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        ({"replica_gpus": 20}, "replica_gpus"),
+        ({"gpus": 100}, "gpus"),
+        ({"sizes": [1024, 1000]}, "sizes"),
+        ({"burst_nodes": 48}, "burst_nodes"),
+        ({"rates": [0.0]}, "rates"),
+        ({"repairs_h": [4.0, 4.0]}, "repairs_h"),
+        ({"rules": [0]}, "rules"),
+        ({"wrong": 1.0}, "wrong"),
+        ({"lemon_factor": 1.0}, "lemon_factor"),
+    ],
+)
+def test_impossible_parameters_are_named(change, name):
+    with pytest.raises(ParameterError, match=name):
+        inputs(**change)
