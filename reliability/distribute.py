@@ -81,7 +81,7 @@ def place(workers: int | None = None, scheduler: str | None = None) -> Iterator[
         return
     try:
         client = Client(scheduler, timeout=CONNECT_S)
-    except (OSError, ValueError) as error:  # nobody there; a port out of range
+    except Exception as error:  # nobody there, a port out of range, or something else that answers in its own words
         raise BadInput(f"--scheduler {scheduler}: no Dask scheduler answers there ({_first_line(error)})") from None
     with client:
         _check_versions(client, scheduler)

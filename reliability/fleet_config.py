@@ -1,5 +1,7 @@
 """What a fleet is: the job, its pool, and the parts of :mod:`reliability.fleet_parts`; what is not modelled is refused."""
 
+from difflib import get_close_matches
+
 import numpy as np
 from pydantic import ValidationError, model_validator
 
@@ -175,6 +177,10 @@ def build(values):
 def _fault(fault):
     message = fault["msg"].removeprefix("Value error, ")
     where = ".".join(str(part) for part in fault["loc"])
+    if fault["type"] == "extra_forbidden":
+        known = list((PARTS[fault["loc"][0]] if len(fault["loc"]) > 1 else Fleet).model_fields)
+        close = get_close_matches(str(fault["loc"][-1]), known, n=1)
+        return f"{where}: unknown key. {f'Did you mean {close[0]}? ' if close else ''}The keys are: {', '.join(known)}"
     if fault["type"] == "missing":
         return f"{where}: is missing"
     if fault["type"] == "value_error":  # a rule over several settings names them itself

@@ -23,15 +23,16 @@ def as_json(result: FleetResult, config: Fleet, seed: int) -> dict[str, Any]:
     ``partial`` (interrupted), ``level`` of the intervals, ``seed``, and ``fleet``, the settings in full.
     """
     document = {"schema": SCHEMA, "version": VERSION, **result.summary()}
-    return _without_nan({**document, "seed": seed, "fleet": config.model_dump(mode="json")})
+    return {**_plain(document), "seed": seed, "fleet": config.model_dump(mode="json")}
 
 
-def _without_nan(value: Any) -> Any:
+def _plain(value: Any) -> Any:
+    """Round numbers to six significant digits; one that is not known is None."""
     if isinstance(value, dict):
-        return {name: _without_nan(member) for name, member in value.items()}
-    if isinstance(value, list | tuple):
-        return [_without_nan(member) for member in value]
-    return None if isinstance(value, float) and value != value else value
+        return {name: _plain(member) for name, member in value.items()}
+    if isinstance(value, float):
+        return None if value != value else float(f"{value:.6g}")
+    return value
 
 
 def as_text(result: FleetResult, config: Fleet) -> str:

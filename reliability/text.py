@@ -13,14 +13,14 @@ def percent(share, decimals=2):
 
 
 def in_thousands(size):
-    """Write a size of the cluster in units of 1,024, and one below that as it is.
+    """Write a size of the cluster in units of 1,024, and one that is no multiple of them as it is.
 
     Examples
     --------
-    >>> in_thousands(512), in_thousands(131072)
-    ('512', '128K')
+    >>> in_thousands(512), in_thousands(131072), in_thousands(8000)
+    ('512', '128K', '8,000')
     """
-    return f"{size / 1024:g}K" if size >= 1024 else f"{size:g}"
+    return f"{size / 1024:g}K" if size >= 1024 and size % 1024 == 0 else f"{size:,g}"
 
 
 def counted(number, noun, several=None):
