@@ -236,13 +236,20 @@ INTERNAL |= {f"fleet_{part}" for part in ["compiled", "heap", "nodes", "numbers"
 
 
 def names_in_the_package():
-    """Return the modules, functions, classes, arguments and page parameters of the package."""
+    """Return the modules, constants, functions, classes, their attributes, arguments and page parameters of the package."""
     names = {field for page in scenarios.PAGES for field in scenarios.parameters(page).model_fields}
-    for info in pkgutil.iter_modules(reliability.__path__):
-        module = importlib.import_module(f"reliability.{info.name}")
-        for name, member in inspect.getmembers(module, callable):
-            if getattr(member, "__module__", "") == module.__name__:
-                names |= {name, *inspect.signature(member).parameters} if inspect.isfunction(member) else {name}
+    for folder, package in ((reliability.__path__, "reliability"), (scenarios.__path__, "reliability.scenarios")):
+        for info in pkgutil.iter_modules(folder):
+            module = importlib.import_module(f"{package}.{info.name}")
+            names |= {name for name in vars(module) if name.isupper()}
+            for name, member in inspect.getmembers(module, callable):
+                if getattr(member, "__module__", "") == module.__name__:
+                    names |= {name, *inspect.signature(member).parameters} if inspect.isfunction(member) else {name}
+                    names |= (
+                        set(vars(member)) | set(vars(member).get("__annotations__", ()))
+                        if inspect.isclass(member)
+                        else set()
+                    )
     return names
 
 
