@@ -167,12 +167,15 @@ def _keep():
     """Return :func:`_run`, to be called from outside, and kept on disk as long as no source changes."""
     digest = sources()
 
-    @njit(cache=True, error_model="numpy", nogil=True)
     def run(settings, state, nodes, ends, back, blames, table, drawn):
         r = Replication(settings[0], state[0], nodes, ends, back, blames, table, drawn)
         return _run(r) if digest else False
 
-    return run
+    options = {"error_model": "numpy", "nogil": True}
+    try:
+        return njit(cache=True, **options)(run)
+    except RuntimeError:  # there is no place that could be written to: compiled anew in each process
+        return njit(**options)(run)
 
 
 run = _keep()
