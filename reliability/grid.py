@@ -70,7 +70,7 @@ class Grid:
             table = tables
             for place in places:
                 table = table.setdefault(place, {})
-            table[key] = value
+            table[key] = copy.deepcopy(value)
         return tables
 
 
@@ -107,6 +107,8 @@ def read(path):
     grid = Grid(toml(file), file.parent, {key: _axis(path, key, axes[key]) for key in axes}, replications, seed)
     for key in axes:
         _check_place(path, file, key, grid.base)
+        if within := [other for other in axes if other.startswith(f"{key}.")]:
+            raise BadInput(f"{path}: grid.{key}: holds grid.{within[0]}, which is an axis too; one would undo the other")
     if len(grid) > MOST_POINTS:
         raise BadInput(f"{path}: grid: has {len(grid):,} points; at most {MOST_POINTS:,} are allowed")
     return grid

@@ -270,6 +270,14 @@ def test_a_grid_that_cannot_be_run_is_refused_before_anything_is_written(folder,
     assert not (folder / "out").exists()
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_an_axis_within_another_is_refused(folder, capsys, order):
+    lines = ['"fleet.recovery" = [{ restart_s = 5.0 }]', '"fleet.recovery.restart_s" = [1.0, 700.0]'][::order]
+    (folder / "grid.toml").write_text('cluster = "cluster.toml"\n[grid]\n' + "\n".join(lines))
+    assert cli.main(["sweep", str(folder / "grid.toml"), "--out", str(folder / "out")]) == 2
+    assert "grid.fleet.recovery: holds grid.fleet.recovery.restart_s" in capsys.readouterr().err
+
+
 def test_a_folder_that_cannot_be_written_to(folder, capsys):
     (folder / "file").write_text("")
     assert cli.main(["sweep", str(folder / "grid.toml"), "--out", str(folder / "file" / "out")]) == 2
