@@ -274,7 +274,9 @@ def test_interrupted_the_reports_go_on_where_they_stopped(folder):
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert err == "interrupted: 2 of 2 points and 1 of 2 reports are kept; the same command goes on\n"
+    # By where it strikes, nbclient may say in a line of its own that the kernel is gone.
+    said = [line for line in err.splitlines() if line != "Kernel died while waiting for execute reply."]
+    assert said == ["interrupted: 2 of 2 points and 1 of 2 reports are kept; the same command goes on"]
     (first,) = reports.iterdir()
     assert sorted(content(first)) == ["fleet.toml", "report.html", "report.ipynb", "simulate.json"]
     inode = os.stat(first).st_ino
