@@ -180,10 +180,11 @@ def _execute(page: str, notebook: NotebookNode, values: Mapping, progress: bool)
             reason = " ".join(f"{error.ename}: {error.evalue}".split())
             raise RunFailed(f"{page}: cell [{error.exec_count}] failed: {reason}") from None
         except (KeyboardInterrupt, SystemExit):
-            # A kernel that is just starting would miss its folder, and asyncio tell of each task that ends with it.
+            # A kernel that is just starting would miss its folder, and both tell at length of what ends with it.
+            for name in ("asyncio", "papermill"):
+                logging.getLogger(name).setLevel(logging.CRITICAL)
             for process in manager.launched:
                 process.kill()
-            logging.getLogger("asyncio").setLevel(logging.CRITICAL)
             raise
         except DeadKernelError as error:
             raise RunFailed(f"{page}: the kernel died: {error}") from None
