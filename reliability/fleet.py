@@ -34,6 +34,7 @@ from reliability.fleet_result import COUNTS, FleetResult, estimate, join
 
 BLOCK = 50  # replications between two looks at the clock; no result depends on it
 FEWEST, MOST = 32, 100_000  # replications that "auto" runs
+FEWEST_APART = 20  # replications that differ from most: with fewer no spread is estimated
 
 
 def simulate(config, rng, replications="auto", *, precision=0.005, level=0.95, block=BLOCK, progress=None, partial=False):
@@ -46,7 +47,8 @@ def simulate(config, rng, replications="auto", *, precision=0.005, level=0.95, b
         One key is drawn from it. Replication i of a key is the same whatever the others are.
     replications : int, >= 1, or "auto"
         "auto" runs until the interval of the training time, or with a horizon of the effective training
-        ratio, is within `precision` of its mean.
+        ratio, is within `precision` of its mean. Where nearly all replications are alike it runs
+        :math:`\\log(1 / (1 - \\text{level})) / \\text{precision}`, so that what it has not seen befalls fewer than `precision` of them.
     precision : float, > 0
         Half the length of the interval over the mean.
     level : float, in (0, 1)
@@ -140,7 +142,13 @@ def wanted(result, config, precision=0.005, level=0.95):
         Those done, where they are enough.
     """
     done = len(result)
-    found = estimate(result.effective_training_ratio if config.work_h is None else result.training_time_h, level)
+    sample = result.effective_training_ratio if config.work_h is None else result.training_time_h
+    if np.count_nonzero(sample != np.median(sample)) < FEWEST_APART:
+        # Student's interval knows nothing of what happens so seldom. What none of n shows happens in fewer than this share:
+        unseen = min(int(np.ceil(-np.log1p(-level) / precision)), MOST)
+        if done < unseen:
+            return min(4 * done, unseen)
+    found = estimate(sample, level)
     if found.half_width <= precision * found.mean or done >= MOST:
         return done
     needed = 1.1 * done * (found.half_width / (precision * found.mean)) ** 2 if found.mean > 0 else 4 * done

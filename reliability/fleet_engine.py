@@ -16,6 +16,7 @@ from reliability.fleet_stops import BINS_OF_PHASES, LACKING, RUNNING
 
 STOPPED_SLOW = COUNTS.index("stragglers_found")
 CORRUPTIONS = COUNTS.index("corruptions_found")
+AT_A_TIME = 1_000_000  # events, which take less than a second
 FAILURE, WORK, SPEED, RETURN, HORIZON = range(5)  # events of a running job
 
 
@@ -65,10 +66,12 @@ def _begin(r):
 
 @compiled
 def _run(r):
-    """Run the job to its end, or until random numbers run low; returns whether it has ended."""
+    """Run the job to its end, or until random numbers run low or Python is to look for an interruption; returns whether it has ended."""
     if not r.s.begun:
         _begin(r)
-    while not r.s.low:
+    for _ in range(AT_A_TIME):
+        if r.s.low:
+            break
         if _turn(r) if r.s.phase == RUNNING else _stand(r):
             return True
     return False

@@ -96,6 +96,8 @@ class Failures(Part):
             raise ValueError(f"burst_sizes = {self.burst_sizes}: must be different sizes, one for each of burst_shares")
         if abs(sum(self.burst_shares) - 1) > 1e-9:
             raise ValueError(f"burst_shares = {self.burst_shares}: must sum to 1")
+        if self.event_rate < 1e-300:  # whose mean life is no number any more
+            raise ValueError(f"rate_per_node_day = {self.rate_per_node_day}: is too small to be told from 0")
         return self
 
     @property

@@ -350,6 +350,24 @@ def test_auto_stops_at_the_precision():
     assert fleet_result.bytes_of(run(settings, "auto", precision=0.002, block=11)) == fleet_result.bytes_of(tight)
 
 
+def test_auto_goes_on_where_nearly_nothing_happens():
+    """A month of eight nodes that meet a failure in one run of seventy; most runs of 32 meet none."""
+    settings = changed(
+        PLAIN,
+        job_nodes=8,
+        warm_standbys=0,
+        horizon_h=720.0,
+        repair={"automatic_s": 3e6},
+        failures={"rate_per_node_day": 6e-5},
+    )
+    for seed in range(8):
+        result = run(settings, "auto", seed=seed)
+        assert len(result) >= 600  # log(1 / 0.05) / 0.005
+    never = run(changed(settings, failures={"rate_per_node_day": 1e-9}), "auto")
+    assert len(never) == 600
+    assert len(run(changed(settings, failures={"rate_per_node_day": 1e-9}), "auto", precision=0.05)) == 60
+
+
 def test_an_interrupted_run_gives_what_it_has():
     def stop(done, wanted, seconds):
         if done >= 20:
