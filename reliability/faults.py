@@ -63,6 +63,19 @@ def counts_from(counts):
     return checks.whole("counts", by_class("counts", counts))
 
 
+def check_class_counts(counts):
+    """Refuse counts of failures that are not those of all `CLASSES`, or are all 0.
+
+    Raises
+    ------
+    ValueError
+    """
+    if set(counts) != set(CLASSES) or any(not 0 <= n <= 10**9 for n in counts.values()) or not sum(counts.values()):
+        raise ValueError(
+            f"class_counts = {counts}: must give a count from 0 for each of {', '.join(CLASSES)}, not all 0"
+        )
+
+
 def group_causes(counts, causes):
     """Add up counts by cause to counts by class.
 

@@ -49,6 +49,16 @@ WORN = {"life": "weibull", "shape": 0.7}
 DOMAINS = {"burst_shares": [0.6, 0.4], "burst_sizes": [1, 4]}
 WINDOW = {"failures": 2, "window_days": 4.0}
 LONG = {"work_h": None, "horizon_h": 300.0}  # retirement may leave a pool in which the work would never end
+EVERY_PART = {
+    **LONG,
+    "failures": {**WORN, **ALWAYS, **DOMAINS},
+    "faults": BLAMED,
+    "recovery": {"swap_s": 100.0},
+    "retirement": WINDOW,
+    "checkpoint": UPLOADED,
+    "corruption": VERIFIED,
+    "straggler": STRAGGLER,
+}
 CASES = {
     "AIReSim's rules": {},
     "failures at any time": {"failures": ALWAYS},
@@ -68,27 +78,13 @@ CASES = {
     "elastic": {**SMALLER, "failures": ALWAYS, "checkpoint": UPLOADED, "straggler": STRAGGLER},
     "elastic, every part": {
         **SMALLER,
-        **LONG,
-        "failures": {**WORN, **ALWAYS, **DOMAINS},
-        "faults": BLAMED,
-        "recovery": {"swap_s": 100.0},
-        "retirement": WINDOW,
-        "checkpoint": UPLOADED,
-        "corruption": VERIFIED,
-        "straggler": STRAGGLER,
+        **EVERY_PART,
     },
     "named": {"failures": {**WORN, **ALWAYS}, "faults": BLAMED, "checkpoint": BLOCKING},
     "lognormal": {"failures": {"life": "lognormal", "cv": 1.5}},
     "every part": {
-        **LONG,
+        **EVERY_PART,
         "pool_nodes": 26,
-        "failures": {**WORN, **ALWAYS, **DOMAINS},
-        "faults": BLAMED,
-        "recovery": {"swap_s": 100.0},
-        "retirement": WINDOW,
-        "checkpoint": UPLOADED,
-        "corruption": VERIFIED,
-        "straggler": STRAGGLER,
     },
 }
 

@@ -4,7 +4,7 @@ import numpy as np
 from pydantic import Field
 
 from reliability import job_anchors
-from reliability.faults import CLASSES
+from reliability.faults import check_class_counts
 from reliability.scenarios import budget_fleets as fleets
 from reliability.scenarios import budget_runs as runs
 from reliability.scenarios import budget_tables as tables
@@ -88,15 +88,12 @@ class Parameters(PageParameters):
 
     def model_post_init(self, _):
         """Refuse counts that are none, sizes that are not whole nodes and racks, and a part that is longer than the whole."""
-        counts = self.class_counts
-        if set(counts) != set(CLASSES) or any(not 0 <= n <= 10**9 for n in counts.values()) or not sum(counts.values()):
-            raise ValueError(
-                f"class_counts = {counts}: must give a count from 0 for each of {', '.join(CLASSES)}, not all 0"
-            )
+        check_class_counts(self.class_counts)
         whole = self.gpus_per_node * (self.rack_nodes if self.burst_share else 1)
         if self.smallest_gpus % whole:
             raise ValueError(
-                f"smallest_gpus = {self.smallest_gpus}: must be a multiple of {whole}, which is a whole node or rack"
+                f"smallest_gpus = {self.smallest_gpus}: must be a multiple of {whole}, "
+                "which is gpus_per_node, times rack_nodes where racks fail"
             )
         if self.sizes[-1] > 10**6 * self.gpus_per_node:
             raise ValueError(f"doublings = {self.doublings}: {self.sizes[-1]:,} GPUs are more than a million nodes")

@@ -3,7 +3,7 @@
 import numpy as np
 from pydantic import Field
 
-from reliability.faults import CLASSES
+from reliability.faults import CLASSES, check_class_counts
 from reliability.recovery import STANDBY_HELPS
 from reliability.scenarios.base import PageParameters, Result, duration
 from reliability.scenarios.recovery_timeline_anchors import anchors, published_curves  # noqa: F401
@@ -69,11 +69,7 @@ class Parameters(PageParameters):
 
     def model_post_init(self, _):
         """Refuse counts that are none, and jobs that are not whole replicas of whole nodes."""
-        counts = self.class_counts
-        if set(counts) != set(CLASSES) or any(not 0 <= n <= 10**9 for n in counts.values()) or not sum(counts.values()):
-            raise ValueError(
-                f"class_counts = {counts}: must give a count from 0 for each of {', '.join(CLASSES)}, not all 0"
-            )
+        check_class_counts(self.class_counts)
         if self.replica_gpus % self.gpus_per_node:
             raise ValueError(
                 f"replica_gpus = {self.replica_gpus}: must be a multiple of gpus_per_node = {self.gpus_per_node}"
