@@ -8,7 +8,9 @@ from reliability.fleet_numbers import AUTOMATIC, FATE, GAP, JOIN, KIND, LIFE, MA
 from reliability.fleet_result import COUNTS
 from reliability.fleet_tree import earliest, set_time, time_of
 
-REPAIRED, RETIRED = COUNTS.index("nodes_repaired"), COUNTS.index("nodes_retired")
+REPAIRED, RETIRED, GOOD_RETIRED = (
+    COUNTS.index(name) for name in ("nodes_repaired", "nodes_retired", "good_nodes_retired")
+)
 
 
 @compiled
@@ -95,11 +97,12 @@ def withdraw(r, seat, blamed):
             time += c.manual * take(r, MANUAL)
     # One number tells which stage ends the repair, and whether that cures.
     cured = fate < p * (1 - c.manual_fails) if manual else fate - p < (1 - p) * (1 - c.automatic_fails)
-    if cured:
-        r.nodes[node].bad = False
     if blamed and c.retire and _retires(r, node):
         r.s.counts[RETIRED] += 1
+        r.s.counts[GOOD_RETIRED] += not r.nodes[node].bad
         return
+    if cured:
+        r.nodes[node].bad = False
     if c.aged:
         _renew(r, node)
     push(r.back, s.away, s.now + time + c.requalify, node)

@@ -8,7 +8,7 @@ from reliability.budget import BINS
 
 COUNTS = (
     "failures", "systematic", "bursts", "nodes_repaired", "misdiagnosed", "host_selections", "preemptions",
-    "corruptions_found", "stragglers_found", "nodes_retired",
+    "corruptions_found", "stragglers_found", "nodes_retired", "good_nodes_retired",
 )  # fmt: skip
 COUNT_MEANING = {
     "failures": "faults that stopped the job or struck in a stop, random and systematic; a burst is one",
@@ -22,6 +22,7 @@ COUNT_MEANING = {
     "corruptions_found": "verifications that found a corruption, each of which sent the job back",
     "stragglers_found": "searches that found slow nodes; one finds all that are slow",
     "nodes_retired": "nodes that were taken out for good; nodes_repaired less these went to repair",
+    "good_nodes_retired": "those of them that were no bad nodes, or not any more",
 }
 SECONDS_PER_HOUR = 3600.0
 

@@ -137,6 +137,7 @@ class FleetRun:
             self.members.remove(node)
             self.counts["nodes_repaired"] += 1
             self.counts["nodes_retired"] += 1
+            self.counts["good_nodes_retired"] += not node.bad
         else:
             self.send_to_repair(node)
 

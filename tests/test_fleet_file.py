@@ -145,3 +145,6 @@ def test_nodes_that_are_retired_count_as_repaired():
     counts = fleet.simulate_key(fleet_config.build(settings), 7, 3).counts
     assert (counts["nodes_retired"] == 31).all()  # until the job is one short, for good
     assert (counts["nodes_repaired"] == counts["nodes_retired"]).all()
+    assert (counts["good_nodes_retired"] == counts["nodes_retired"]).all()
+    bad = settings | {"failures": {"rate_per_node_day": 0.1, "bad_share": 1.0, "bad_factor": 1.0}}
+    assert not fleet.simulate_key(fleet_config.build(bad), 7, 3).counts["good_nodes_retired"].any()

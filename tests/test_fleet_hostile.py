@@ -90,6 +90,8 @@ def assert_counts(counts, config):
     assert (counts["misdiagnosed"] <= single).all()
     assert (counts["nodes_repaired"] <= single + max(config.failures.burst_sizes) * counts["bursts"]).all()
     assert (counts["nodes_retired"] <= np.minimum(single, config.pool + config.spare_nodes)).all()
+    assert (counts["good_nodes_retired"] <= counts["nodes_retired"]).all()
+    assert config.bad_nodes or (counts["good_nodes_retired"] == counts["nodes_retired"]).all()
     assert (counts["preemptions"] <= config.spare_nodes).all()
     assert (counts["host_selections"] >= 1).all()
     assert config.elastic is None or (counts["host_selections"] == 1).all()
@@ -100,6 +102,7 @@ def assert_counts(counts, config):
         "corruptions_found": config.corruption,
         "stragglers_found": config.straggler,
         "nodes_retired": config.retirement,
+        "good_nodes_retired": config.retirement,
     }.items():
         assert part or not counts[name].any(), name
 

@@ -143,14 +143,6 @@ def test_rules_are_tried_under_both_diagnoses_with_and_without_a_window():
     assert all(r.good <= r.retired for r in found)
 
 
-def test_chances_fall_with_the_rule_and_with_a_window_and_rise_for_a_lemon():
-    p = inputs(rules=[2, 4])
-    found = {(n, days): both for n, days, *both in policies_lemons.chances(p, np.random.default_rng(1))}
-    for good, lemon in found.values():
-        assert good < lemon
-    for i in (0, 1):
-        assert found[4, None][i] < found[2, None][i] > found[2, 30][i] > found[4, 30][i]
-
 
 # The peers ------------------------------------------------------------------------------------------------------------
 

@@ -109,7 +109,6 @@ def compute(p):
             for bursts, case in cases.items()
         },
         "rules": policies_lemons.rules(p, lemons),
-        "chances": policies_lemons.chances(p, lemons),
     }
     return Result({}, policies_text.sections(p, values), values)
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from reliability import fleet, fleet_config, fleet_cost, lemons, retirement, standby
+from reliability import fleet, fleet_config, fleet_cost, standby
 from reliability.fleet_result import Estimate, estimate
 from reliability.scenarios.policies_fleets import lemon_settings, page_case, terms
 
@@ -26,7 +26,7 @@ class Rule:
     retired : float
         Nodes retired in a run, in the mean.
     good : float
-        Good ones among them: their number times :func:`reliability.retirement.chance_retired`.
+        Good ones among them, lemons that a repair had cured included.
     break_even_days : float
         Days that a retired node may be paid for until its exchange so that the rule costs what it gains;
         0 where it gains nothing or retires none.
@@ -70,7 +70,7 @@ def rules(p, rng):
     }
     results = fleet.compare(fleets, rng, p.replications)
     return [
-        _rule(p, k, wrong, rule, results[wrong, rule], results[wrong, None], rng) for wrong in kinds for rule in wanted
+        _rule(p, k, wrong, rule, results[wrong, rule], results[wrong, None]) for wrong in kinds for rule in wanted
     ]
 
 
@@ -81,7 +81,7 @@ def _as_setting(rule):
     return {"failures": failures} | ({} if days is None else {"window_days": days})
 
 
-def _rule(p, k, wrong, rule, result, without, rng):
+def _rule(p, k, wrong, rule, result, without):
     share, before = _useful_share(p, k, result), _useful_share(p, k, without)
     return Rule(
         *rule,
@@ -89,7 +89,7 @@ def _rule(p, k, wrong, rule, result, without, rng):
         estimate(result.effective_training_ratio - without.effective_training_ratio),
         estimate((share - before) / before.mean()),
         float(result.counts["nodes_retired"].mean()),
-        _good_retired(p, k, result, wrong, *rule, rng),
+        float(result.counts["good_nodes_retired"].mean()),
         _break_even_days(p, k, result, without),
     )
 
@@ -111,31 +111,3 @@ def _break_even_days(p, k, result, without):
         return 0.0
     more = result.bins_s["useful"].mean() / without.bins_s["useful"].mean()
     return max(0.0, float(more * before - paid) / float(retired) / 24.0)
-
-
-def _good_retired(p, k, result, wrong, failures, days, rng):
-    case = page_case(p)
-    mean = retirement.blames_of_a_good_node(result, case.job_nodes, 1.0 - wrong, wrong)
-    away = retirement.share_away(result, k, case.repair_h)
-    chance = retirement.chance_retired(mean, failures, _window(p, days), away, rng)
-    return min((1.0 - p.lemon_share) * (case.job_nodes + k) * chance, float(result.counts["nodes_retired"].mean()))
-
-
-def _window(p, days):
-    return None if days is None else min(1.0, days / p.lemon_days)
-
-
-def chances(p, rng):
-    """Return how likely each rule retires a good node and a lemon that is at work throughout, diagnosed right.
-
-    Returns
-    -------
-    list of (failures, window in days or None, chance of a good node, chance of a lemon)
-    """
-    case, found = page_case(p), []
-    rates = lemons.lemon_rates(case.rate, p.lemon_share, p.lemon_factor)
-    for n in sorted(p.rules):
-        for days in (None, p.window_days):
-            both = [retirement.chance_retired(rate * p.lemon_days, n, _window(p, days), rng=rng) for rate in rates]
-            found.append((n, days, *both))
-    return found

@@ -22,7 +22,6 @@ def sections(p, values):
         "together": _together(p, values["curves"]),
         "rules": _rules(p, values["rules"]),
         "rules_said": _rules_said(p, values["rules"]),
-        "chances": _chances(p, values["chances"]),
     }
 
 
@@ -201,16 +200,3 @@ def _numbers(rules):
         by_window.setdefault(r.window_days, []).append(f"{r.failures}")
     parts = [", ".join(n) + ("" if days is None else f" within {days:g} days") for days, n in by_window.items()]
     return " and ".join(parts) or "none"
-
-
-def _chances(p, chances):
-    by_rule = {}
-    for n, _, good, lemon in chances:
-        by_rule.setdefault(n, []).extend([good, lemon])
-    rows = [[counted(n, "failure"), *(_small(c) for c in both)] for n, both in by_rule.items()]
-    within = f"within {counted(p.window_days, 'day')}"
-    return table(["retired at", "good node", "lemon", f"good node, {within}", f"lemon, {within}"], rows)
-
-
-def _small(chance):
-    return percent(chance, 1) if chance >= 0.001 else f"{percent(chance, 3)}" if chance >= 1e-5 else "below 0.001%"
