@@ -8,6 +8,7 @@ from importlib import import_module
 
 from reliability import __version__
 from reliability.commands import NAMES
+from reliability.commands.failed import blocked
 from reliability.errors import BadInput
 
 EPILOG = """\
@@ -46,6 +47,7 @@ def refuse(message):
 
 def main(arguments=None):
     """Run the command line; return the exit status."""
+    _stand_in_for_closed_outputs()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that temporary files are cleaned up then, too
     try:
         try:
@@ -57,11 +59,26 @@ def main(arguments=None):
             sys.stdout.flush()  # here, not at exit, where a closed pipe could no longer be caught
     except BrokenPipeError:
         # Whoever read the output has had enough of it; Python would complain once more at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _no_more_output()
         return 0
+    except OSError as error:
+        _no_more_output()
+        return blocked(error)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
+
+
+def _stand_in_for_closed_outputs():
+    """Open what whoever started this had closed (``>&-``), which Python has as None."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
+
+
+def _no_more_output():
+    """Have Python not try once more, at exit, to write what could not be written."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

@@ -4,22 +4,16 @@ Every key is in :mod:`reliability.cluster_fields`, and on the page of the cluste
 """
 
 import re
-import tomllib
 from pathlib import Path
 
 from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
 from reliability import cluster_fields as fields
 from reliability import cluster_hints as hints
-from reliability.errors import BadInput
+from reliability import settings_files
+from reliability.errors import ClusterError
 from reliability.field_types import OUT_OF_RANGE, Section, plain
 from reliability.logs.notes import escaped, quoted
-
-LARGEST_FILE = 1_000_000  # bytes; a cluster file is a page long, and a log given in its place is not
-
-
-class ClusterError(BadInput):
-    """A cluster file that cannot be used; the message is one line with file, line, key, value and what is allowed."""
 
 
 class Cluster(Section):
@@ -80,22 +74,7 @@ def read(path):
         range, a table or key that is missing.
     """
     path = find(path)
-    try:
-        size = path.stat().st_size
-        if size > LARGEST_FILE:
-            raise ClusterError(
-                f"{escaped(path)}: has {size:,} bytes; a cluster file has at most {LARGEST_FILE:,}. Is it a log?"
-            )
-        text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
-    except UnicodeDecodeError as error:
-        raise ClusterError(
-            f"{escaped(path)}: byte {error.start + 1:,} is not UTF-8; a cluster file is TOML, which is"
-        ) from None
-    except FileNotFoundError as error:
-        raise ClusterError(f"{escaped(path)}: cannot be read ({error.strerror}){hints.meant(path)}") from None
-    except (OSError, ValueError) as error:
-        raise ClusterError(f"{escaped(path)}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
-    return parse(text, str(path), path.parent)
+    return parse(settings_files.text(path), str(path), path.parent)
 
 
 def find(path):
@@ -130,11 +109,7 @@ def parse(text, source="cluster file", folder="."):
     Cluster
     """
     source = escaped(source)
-    try:
-        tables = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ClusterError(f"{source}: is not TOML: {escaped(error)}{hints.comma(text, str(error))}") from None
-    return build(tables, source, folder, text)
+    return build(settings_files.tables(text, source), source, folder, text)
 
 
 def build(tables, source="cluster file", folder=".", text=""):
@@ -154,6 +129,7 @@ def build(tables, source="cluster file", folder=".", text=""):
     -------
     Cluster
     """
+    settings_files.check_kind(tables, source, "cluster")
     try:
         cluster = Cluster(**_unknown_first(tables, text, source))
     except ValidationError as error:

@@ -5,11 +5,15 @@ The result of a piece depends on the piece alone, so it is the same whichever is
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import os
 import re
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
+from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any
 
 from reliability import __version__
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
 
 CONNECT_S = 10.0  # how long a scheduler may take to answer
 SAME = ("python", "numpy", "scipy")  # whose version may change the last digit of a result
+WORKERS_A_CPU = 4  # more on one machine would be a slip of the finger, and take up its memory
 AHEAD = 1000  # tasks that the scheduler has at once; more would only take up its memory
 
 
@@ -39,8 +44,9 @@ def check_target(workers: int | None, scheduler: str | None) -> None:
         raise BadInput("--workers starts worker processes here, --scheduler uses a cluster that runs: give one of them")
     if scheduler is not None and not re.fullmatch(r"((tcp|tls|ucx|wss?)://)?[^\s/]+:[0-9]+", scheduler):
         raise BadInput(f"--scheduler {scheduler!r}: must be an address such as tcp://10.0.0.1:8786")
-    if workers is not None and workers < 1:
-        raise BadInput(f"--workers {workers}: must be at least 1")
+    most = WORKERS_A_CPU * (os.cpu_count() or 1)
+    if workers is not None and not 1 <= workers <= most:
+        raise BadInput(f"--workers {workers}: must be from 1 to {most:,}, {WORKERS_A_CPU} for each CPU of this machine")
 
 
 @contextmanager
@@ -68,24 +74,56 @@ def place(workers: int | None = None, scheduler: str | None = None) -> Iterator[
     # Workers that come and go are reported by Dask at length; what matters of it is said here in one line.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     if scheduler is None:
-        with (
-            LocalCluster(
+        with _interrupted_here_alone():
+            cluster = LocalCluster(
                 n_workers=workers,
                 threads_per_worker=1,
                 dashboard_address="127.0.0.1:0",
                 silence_logs=logging.CRITICAL,  # in the workers too
-            ) as cluster,
-            Client(cluster) as client,
-        ):
+            )
+        with cluster, Client(cluster) as client:
             yield client
         return
-    try:
-        client = Client(scheduler, timeout=CONNECT_S)
-    except Exception as error:  # nobody there, a port out of range, or something else that answers in its own words
-        raise BadInput(f"--scheduler {scheduler}: no Dask scheduler answers there ({_first_line(error)})") from None
-    with client:
+    with _client(scheduler) as client:
         _check_versions(client, scheduler)
         yield client
+
+
+@contextmanager
+def _interrupted_here_alone() -> Iterator[None]:
+    """Keep Ctrl-C, which a terminal sends to all processes, from those that are started meanwhile and from theirs.
+
+    They inherit what is blocked here; one that comes meanwhile is delivered when they have been started.
+    """
+    resource_tracker.ensure_running()  # by its parent, else, in the midst of it, which unblocks the signal
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _client(scheduler: str) -> Client:
+    """Return a client of a scheduler, once sure that there is one: what never answers would be waited for without end."""
+    from distributed import Client
+    from distributed.core import rpc
+    from distributed.security import Security
+    from distributed.utils import LoopRunner
+
+    async def kind() -> str:
+        async with rpc(scheduler, connection_args=Security().get_connection_args("client")) as there:
+            return (await asyncio.wait_for(there.identity(), CONNECT_S))["type"]
+
+    try:
+        found = LoopRunner().run_sync(kind)
+        if found != "Scheduler":
+            raise OSError(f"a {found} does")
+        return Client(scheduler, timeout=CONNECT_S)
+    except TimeoutError:
+        said = f"within {CONNECT_S:g} s"
+    except Exception as error:  # a port out of range, or something else that answers in its own words
+        said = f"({_first_line(error)})"
+    raise BadInput(f"--scheduler {scheduler}: no Dask scheduler answers there {said}")
 
 
 def _check_versions(client: Client, scheduler: str) -> None:

@@ -177,10 +177,13 @@ def simulate_each(configs, key, first=0):
     -------
     FleetResult
     """
-    from reliability.fleet_engine import simulate  # numba takes its time to load, and is wanted only here
+    from reliability import fleet_engine  # numba takes its time to load, and is wanted only here
 
+    if not configs:
+        raise FleetError("configs: must hold at least one fleet, and is empty")
+    fleet_engine.prepare(configs[0])
     started = time.process_time()
-    elapsed, bins, counts = simulate(configs, key, first)
+    elapsed, bins, counts = fleet_engine.simulate(configs, key, first)
     return FleetResult(
         elapsed,
         dict(zip(BINS, bins, strict=True)),

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reliability import fleet_config, plan_fleets
+from reliability import fleet_config, plan_fleets, settings_files
 from reliability.errors import BadInput
-from reliability.grid import toml
 
 if TYPE_CHECKING:
     from reliability.job_state import State
@@ -39,6 +38,7 @@ def fleet_of(
     BadInput
         In one line with the file.
     """
+    settings_files.check_kind(tables, source, "fleet", "cluster")
     if "fleet" not in tables:
         if not tables:
             raise BadInput(f"{source}: is empty; it needs a [fleet] table, or those of a cluster file")
@@ -56,7 +56,7 @@ def read(path: str | Path) -> fleet_config.Fleet:
     from reliability.cluster import find
 
     path = find(path)
-    return fleet_of(toml(path), str(path), path.parent)
+    return fleet_of(settings_files.read(path), str(path), path.parent)
 
 
 def of_cluster(

@@ -108,14 +108,18 @@ class FleetResult:
         return {name: self.bins_s[name] / SECONDS_PER_HOUR for name in BINS[1:]}
 
     def summary(self, level=0.95):
-        """Return the estimates as nested dicts of `mean`, `sd`, `low` and `high`, with `replications` and `seconds`."""
+        """Return the estimates as nested dicts of `mean`, `sd`, `low` and `high`, with `replications` and `seconds`.
 
-        def plain(sample):
-            return vars(estimate(sample, level)).copy()
+        Nothing here can be below 0, nor a ratio above 1; intervals end there, which leaves their coverage as it is.
+        """
+
+        def plain(sample, most=np.inf):
+            found = estimate(sample, level)
+            return vars(found) | {"low": max(found.low, 0.0), "high": min(found.high, most)}  # NaN stays
 
         return {
             "training_time_h": plain(self.training_time_h),
-            "effective_training_ratio": plain(self.effective_training_ratio),
+            "effective_training_ratio": plain(self.effective_training_ratio, 1.0),
             **{name: plain(count) for name, count in self.counts.items()},
             "hours_lost": {name: plain(hours) for name, hours in self.hours_lost.items()},
             "replications": len(self),

@@ -46,9 +46,11 @@ def simulate(
     key = fleet.draw_key(np.random.default_rng(seed))
     if client is None:
         return fleet.simulate_key(config, key, replications, progress=progress, partial=True)
-    parts: dict[int, FleetResult] = {}  # by the first replication of each
     started = time.perf_counter()
-    done, wanted = 0, fleet.FEWEST if replications == "auto" else replications
+    # The first replication of each part, and it. The very first is simulated here, so that the model is compiled where that can be
+    # said, once for all workers of this machine, and before their time counts.
+    parts: dict[int, FleetResult] = {0: fleet.simulate_block(config, key, 0, 1)}
+    done, wanted = 1, fleet.FEWEST if replications == "auto" else replications
     try:
         while done < wanted:
             pieces = [(config, key, first, min(BLOCK, wanted - first)) for first in range(done, wanted, BLOCK)]
@@ -60,8 +62,6 @@ def simulate(
             if replications == "auto":
                 wanted = fleet.wanted(_from_the_first(parts), config)
     except KeyboardInterrupt:
-        if 0 not in parts:
-            raise
         return _from_the_first(parts, partial=True)
     return _from_the_first(parts)
 

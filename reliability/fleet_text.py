@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from reliability import budget
-from reliability.text import table
+from reliability.text import counted, table
 
 if TYPE_CHECKING:
     from reliability.fleet_config import Fleet
@@ -35,17 +36,25 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def as_text(result: FleetResult, config: Fleet) -> str:
-    """Return the results as tables for a terminal."""
+def as_text(result: FleetResult, config: Fleet, at_medians: bool = False) -> str:
+    """Return the results as tables for a terminal.
+
+    Parameters
+    ----------
+    result : FleetResult
+    config : Fleet
+    at_medians : bool
+        Whether the settings are the medians of what a cluster file gives.
+    """
     found = result.summary()
     given = "work_h" if config.work_h is not None else "horizon_h"
     aim = f"{getattr(config, given):,.6g} {COUNTS[given]}"
     partial = " (interrupted: partial)" if result.partial else ""
-    head = f"{config.job_nodes:,} nodes, {aim}; {len(result):,} replications{partial}, {result.seconds:.1f} s of computing."
+    head = f"{config.job_nodes:,} nodes, {aim}; {counted(len(result), 'replication')}{partial}, {result.seconds:.1f} s of computing."
     rows = [
         ("training time, h", *_cells(found["training_time_h"])),
         ("effective training ratio", *_cells(found["effective_training_ratio"], 4)),
-        *((name.replace("_", " "), *_cells(found[name])) for name in result.counts),
+        *((name.replace("_", " "), *_cells(found[name])) for name, count in result.counts.items() if count.any()),
     ]
     whole = found["training_time_h"]["mean"]
     lost = [
@@ -53,7 +62,11 @@ def as_text(result: FleetResult, config: Fleet) -> str:
         for name, hours in found["hours_lost"].items()
         if hours["mean"] > 0
     ]
+    if at_medians:
+        head += "\nEach quantity of the cluster file is at its median; `plan` has their whole range."
     parts = [head, table(["mean of the replications", "mean", "95 % interval", "sd"], rows)]
+    if never := [name.replace("_", " ") for name, count in result.counts.items() if not count.any()]:
+        parts.append(fill(f"None: {', '.join(never)}.", 80))
     if lost:
         parts.append(table(["hours lost", "mean", "95 % interval", "sd", "share"], lost))
         parts.append("\n".join(f"{name}: {budget.MEANING[name]}" for name, *_ in lost))

@@ -17,16 +17,15 @@ from __future__ import annotations
 
 import copy
 import math
-import tomllib
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+from reliability import settings_files
 from reliability.arguments import nearest
 from reliability.errors import BadInput
 
-LARGEST_FILE = 1_000_000  # bytes
 MOST_POINTS = 10_000_000
 MOST_REPLICATIONS = 1_000_000
 KEYS = ("cluster", "replications", "seed", "grid")
@@ -91,7 +90,8 @@ def read(path):
         In one line with the file, the key, what stands there and what is allowed.
     """
     path = Path(path)
-    tables = toml(path)
+    tables = settings_files.read(path)
+    settings_files.check_kind(tables, path, "grid")
     for key in tables:
         if key not in KEYS:
             raise BadInput(f"{path}: unknown key {key!r}. {nearest(key, KEYS)}A grid file may have {', '.join(KEYS)}.")
@@ -104,7 +104,7 @@ def read(path):
     if not isinstance(axes, dict) or not axes:
         raise BadInput(f'{path}: grid: must be a table such as "cluster.gpus" = [1024, 4096]')
     file = path.parent / name
-    grid = Grid(toml(file), file.parent, {key: _axis(path, key, axes[key]) for key in axes}, replications, seed)
+    grid = Grid(settings_files.read(file), file.parent, {key: _axis(path, key, axes[key]) for key in axes}, replications, seed)
     for key in axes:
         _check_place(path, file, key, grid.base)
         if within := [other for other in axes if other.startswith(f"{key}.")]:
@@ -112,18 +112,6 @@ def read(path):
     if len(grid) > MOST_POINTS:
         raise BadInput(f"{path}: grid: has {len(grid):,} points; at most {MOST_POINTS:,} are allowed")
     return grid
-
-
-def toml(path):
-    """Return the tables of a TOML file, or refuse it in one line."""
-    try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise BadInput(f"{path}: has more than {LARGEST_FILE:,} bytes, which a settings file never has")
-        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadInput(f"{path}: is not TOML: {error}") from None
-    except (OSError, ValueError) as error:
-        raise BadInput(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
 
 
 def _whole(path, key, value, low, high):
@@ -138,9 +126,15 @@ def _axis(path, key, given):
         return _range(path, key, given)
     if not isinstance(given, list) or not given:
         raise BadInput(f"{path}: grid.{key} = {given!r}: must be a list of values, or a table with from, to and points")
-    if len({(type(value), repr(value)) for value in given}) != len(given):
+    if len({_told_apart(value) for value in given}) != len(given):
         raise BadInput(f"{path}: grid.{key} = {given!r}: has a value twice")
     return tuple(given)
+
+
+def _told_apart(value):
+    """Return what two values of an axis share if they are the same: 600 and 600.0 are."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return ("number", value) if number else (type(value), repr(value))
 
 
 def _range(path, key, given):

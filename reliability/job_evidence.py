@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from reliability.cluster import ClusterError
+from reliability.errors import ClusterError
 from reliability.log_evidence import concealed, told
 from reliability.log_keys import there
 from reliability.log_reads import stamp

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from reliability import incidents
-from reliability.cluster import ClusterError
+from reliability.errors import ClusterError
 from reliability.fit_document import job_sizes
 from reliability.log_keys import as_keys, there
 from reliability.log_reads import stamp

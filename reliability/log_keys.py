@@ -2,9 +2,9 @@
 
 import re
 
-from reliability.cluster import ClusterError
 from reliability.cluster_fields import READER_OPTIONS
 from reliability.cluster_hints import nearest_file
+from reliability.errors import ClusterError
 from reliability.logs.notes import escaped, quoted
 
 # "tell zone='…'", "decimal='.' or decimal=','", "columns={'start': '…'}"

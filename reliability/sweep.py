@@ -39,19 +39,26 @@ class Point:
     key: str
 
 
-def points(grid: Grid) -> list[Point]:
+def points(grid: Grid, progress: Callable[[int, int, float], None] | None = None) -> list[Point]:
     """Return the points of a grid, in its order; what they say of the same logs is read once.
+
+    Parameters
+    ----------
+    grid : Grid
+    progress : function of (done, all, seconds), optional
 
     Raises
     ------
     BadInput
         At the first point whose settings make no fleet, with them.
     """
-    made, reads = [], Reads()
+    made, reads, started = [], Reads(), time.perf_counter()
     for settings in grid.points():
         where = ", ".join(f"{name} = {value!r}" for name, value in settings.items())
         config = fleet_document.fleet_of(grid.document(settings), f"at the point {where}", grid.folder, reads)
         made.append(Point(settings, config, point_key(config, grid.seed, grid.replications)))
+        if progress:
+            progress(len(made), len(grid), time.perf_counter() - started)
     return made
 
 

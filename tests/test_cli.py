@@ -116,6 +116,28 @@ def test_a_reader_that_has_had_enough(command, unbuffered):
     assert done.returncode == 0
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_an_output_that_cannot_be_written(unbuffered):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*PROGRAM, "demo"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
+            timeout=LIMIT_S,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (1, b"error: No space left on device\n")
+
+
+def test_outputs_that_are_closed():
+    """As by a shell's `>&-`: nothing is written, least of all into a file that has got the number of the output."""
+    shell = 'exec "$@" >&- 2>&-'
+    for command, status in (("--scenario", "1"), 0), (("--scenario", "9"), 2), ((), 0):
+        done = subprocess.run(["sh", "-c", shell, "sh", *PROGRAM, "demo", *command], timeout=LIMIT_S, check=False)
+        assert done.returncode == status
+
+
 # What is refused ------------------------------------------------------------------------------------------------------
 
 REFUSED = [
@@ -153,6 +175,13 @@ def test_what_is_refused_costs_one_line_and_leaves_nothing(capsys, tmp_path, arg
     for word in words:
         assert word in shown.err
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", [["run", "availability"], ["plan", "example:llama3"], ["sweep", "grid.toml"]])
+def test_a_folder_without_a_name_is_not_where_one_stands(command, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        cli.main([*command, "--out", ""])
+    assert "--out: must be a folder, and is empty" in capsys.readouterr().err
 
 
 def test_a_folder_that_is_a_file(capsys, tmp_path):

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reliability import cluster, presets
-from reliability.cluster import ClusterError
-from reliability.errors import BadInput
+from reliability import cluster, fleet_document, presets
+from reliability.errors import BadInput, ClusterError
 from reliability.quantities import Quantity
 
 ROOT = Path(__file__).parents[1]
@@ -123,6 +122,24 @@ def test_a_log_that_is_refused(log, words):
         assert word in said
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[fleet]\njob_nodes = 8", "file.toml: has a [fleet] table, which is for `simulate`"),
+        ('cluster = "a.toml"\n[grid]\nx = [1]', "file.toml: is a grid file; run it with: python -m reliability sweep"),
+    ],
+)
+def test_a_settings_file_of_another_kind(text, said, tmp_path):
+    file = tmp_path / "file.toml"
+    file.write_text(text)
+    with pytest.raises(ClusterError) as error:
+        cluster.read(file)
+    assert said in str(error.value)
+    if "grid" in text:
+        with pytest.raises(ClusterError, match=re.escape(said)):
+            fleet_document.read(file)
+
+
 def test_files_that_cannot_be_read(tmp_path):
     for name, content, word in [
         ("none.toml", None, "No such file"),
@@ -137,6 +154,8 @@ def test_files_that_cannot_be_read(tmp_path):
         cluster.read(tmp_path)
     with pytest.raises(ClusterError, match="cannot be read"):
         cluster.read("a\0b")
+    with pytest.raises(ClusterError, match="more than 1,000,000 bytes"):  # and has no end
+        cluster.read("/dev/zero")
     assert issubclass(ClusterError, BadInput)
 
 

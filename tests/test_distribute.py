@@ -1,11 +1,15 @@
 """Work through Dask: the same results wherever it is done, a worker that is killed, a scheduler that is not there."""
 
+import http.server
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
+from contextlib import ExitStack
 
 import dask
 import pytest
@@ -127,8 +131,56 @@ def test_a_scheduler_that_cannot_be_reached_is_one_line(address, monkeypatch):
     assert "\n" not in str(error.value)
 
 
+class Silent(http.server.BaseHTTPRequestHandler):
+    def log_message(self, *_):
+        """Say nothing."""
+
+
+@pytest.mark.parametrize("server", ["http", "nothing said", "worker"])
+def test_what_is_no_scheduler_is_not_waited_for_without_end(server, cluster, monkeypatch):
+    monkeypatch.setattr(distribute, "CONNECT_S", 1.0)
+    with ExitStack() as stack:
+        said = "no Dask scheduler answers there within 1 s"
+        if server == "http":
+            there = stack.enter_context(http.server.ThreadingHTTPServer(("127.0.0.1", 0), Silent))
+            stack.callback(there.shutdown)
+            threading.Thread(target=there.serve_forever, daemon=True).start()
+            address = f"tcp://127.0.0.1:{there.server_address[1]}"
+        elif server == "nothing said":
+            there = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+            address = f"tcp://127.0.0.1:{there.getsockname()[1]}"
+        else:
+            with Client(cluster[0]) as client:
+                address = next(iter(client.scheduler_info()["workers"]))
+            said = "no Dask scheduler answers there (a Worker does)"
+        started = time.monotonic()
+        with pytest.raises(BadInput) as error, distribute.place(scheduler=address):
+            pass
+        assert str(error.value) == f"--scheduler {address}: {said}"
+        assert time.monotonic() - started < 20
+
+
+@pytest.mark.parametrize("after_s", [1.5, 3, 9])
+def test_ctrl_c_is_for_the_command_alone(after_s, tmp_path):
+    """A terminal sends it to all processes of the command, those that start and those that work."""
+    command = ["simulate", "example:airesim-base", "--replications", "1000000", "--workers", "2"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "reliability", *command],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        time.sleep(after_s)
+        os.killpg(process.pid, signal.SIGINT)
+        _, said = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert said in ("", "interrupted\n")
+
+
 @pytest.mark.parametrize(
-    "arguments", [{"workers": 0}, {"workers": -1}, {"workers": 2, "scheduler": "tcp://127.0.0.1:1"}]
+    "arguments", [{"workers": 0}, {"workers": -1}, {"workers": 5000}, {"workers": 2, "scheduler": "tcp://127.0.0.1:1"}]
 )
 def test_a_place_that_is_none_is_refused(arguments):
     with pytest.raises(BadInput, match="--workers"), distribute.place(**arguments):

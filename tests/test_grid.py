@@ -94,6 +94,9 @@ HEAD = 'cluster = "cluster.toml"\n'
         (HEAD + '[grid]\n"cluster." = [1]', "must be a name"),
         (HEAD + "[grid]\n" + "\n".join(f"x{i} = {list(range(1000))}" for i in range(3)), "1,000,000,000 points"),
         ("\x00", "is not TOML"),
+        ("[fleet]\njob_nodes = 8", "has a [fleet] table, which is for `simulate`"),
+        ("[cluster]\ngpus = 8", "is a cluster file, which is for `plan` and `simulate`"),
+        ('cluster = "cluster.toml"\n[grid]\nx = [600, 600.0]', "x = [600, 600.0]: has a value twice"),
     ],
 )
 def test_what_is_refused(written, text, said):

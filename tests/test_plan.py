@@ -19,7 +19,7 @@ from reliability import (
     plan_terminal,
     plan_text,
 )
-from reliability.cluster import ClusterError
+from reliability.errors import ClusterError
 from reliability.page import rounded
 from reliability.quantities import interval
 

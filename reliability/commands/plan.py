@@ -2,9 +2,10 @@
 
 import sys
 
+from reliability.commands.failed import blocked, fail, missing
+from reliability.commands.options import add_out
 from reliability.errors import BadInput
 
-EXTRA = "pip install 'training-reliability[run]'"
 EPILOG = """\
 With one cluster file it leaves report.html, report.ipynb and plan.json in DIR and
 prints the answer in a few lines; without --out it prints the whole plan.
@@ -27,7 +28,7 @@ def add(commands):
     parser.add_argument(
         "clusters", metavar="CLUSTER.toml", nargs="+", help="a cluster file, or example:NAME; two are compared"
     )
-    parser.add_argument("--out", metavar="DIR", help="folder for the report")
+    add_out(parser, "the report", required=False)
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     parser.add_argument(
         "--anonymise", action="store_true", help="call hosts, users, jobs, files and clusters by aliases"
@@ -51,13 +52,11 @@ def main(options):
             return _compare(options)
         return _report(options) if options.out is not None else _print(options)
     except ModuleNotFoundError as error:
-        print(f"error: {error.name} is not installed, which a report needs: {EXTRA}", file=sys.stderr)
+        return missing(error)
     except OSError as error:
-        where = "" if options.out is None else f"--out {options.out}: "
-        print(f"error: {where}{error.strerror or error}", file=sys.stderr)
+        return blocked(error, options.out)
     except RuntimeError as error:
-        print(f"error: {error}", file=sys.stderr)
-    return 1
+        return fail(str(error))
 
 
 def planned(path, draws=4000, seed=7, anonymise=False):

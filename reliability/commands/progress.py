@@ -8,17 +8,19 @@ LARGE = 4 << 20  # bytes; a smaller file is read in about a second
 
 
 @contextmanager
-def bar(unit):
+def bar(unit, what=None):
     """Give the function of (done, wanted, seconds) that long work calls.
 
     Parameters
     ----------
     unit : str
         What is counted: ``" points"``.
+    what : str, optional
+        What is done to them: ``"checking"``.
     """
     from tqdm import tqdm
 
-    with tqdm(unit=unit, disable=None, dynamic_ncols=True, leave=False) as shown:
+    with tqdm(desc=what, unit=unit, disable=None, dynamic_ncols=True, leave=False) as shown:
 
         def update(done, wanted, seconds):
             shown.total = wanted
@@ -30,11 +32,13 @@ def bar(unit):
 @contextmanager
 def compiling():
     """Say so when the fleet model is compiled, as it is when it first runs on a machine."""
+    from tqdm import tqdm
+
     from reliability.fleet_compiled import when_compiling
 
     def tell():
-        if sys.stderr.isatty():
-            print("compiling the model, this once (about 10 s) …", file=sys.stderr, flush=True)
+        if sys.stderr.isatty():  # by tqdm, which moves its bar out of the way
+            tqdm.write("compiling the model, this once (about 10 s) …", file=sys.stderr)
 
     with when_compiling(tell):
         yield
@@ -43,16 +47,23 @@ def compiling():
 @contextmanager
 def reading(path):
     """Say that a large file is being read, and wipe that away when it is."""
-    from reliability.logs.notes import escaped
-
     try:
         size = os.path.getsize(path)
     except OSError:  # the reader says what is wrong
         size = 0
-    if size < LARGE or not sys.stderr.isatty():
+    with saying(size >= LARGE and f"reading {os.path.basename(os.fspath(path))} ({size / 1e6:,.0f} MB) …"):
+        yield
+
+
+@contextmanager
+def saying(text):
+    """Say what is waited for, and wipe that away when it has come; nothing where there is no text."""
+    from reliability.logs.notes import escaped
+
+    if not text or not sys.stderr.isatty():
         yield
         return
-    said = escaped(f"reading {os.path.basename(os.fspath(path))} ({size / 1e6:,.0f} MB) …")[:79]
+    said = escaped(text)[:79]
     print(said, end="", file=sys.stderr, flush=True)
     try:
         yield

@@ -2,10 +2,10 @@
 
 import sys
 
+from reliability.commands.failed import blocked, fail, missing
+from reliability.commands.options import add_out
 from reliability.errors import BadInput
 from reliability.scenarios import PAGES
-
-EXTRA = "pip install 'training-reliability[run]'"
 
 
 def add(commands):
@@ -26,7 +26,7 @@ def add(commands):
         metavar=("NAME", "VALUE"),
         help="a parameter and its value; may be repeated; the others keep their published values",
     )
-    parser.add_argument("--out", metavar="DIR", required=True, help="folder for the three files")
+    add_out(parser, "the three files")
 
 
 def main(options):
@@ -41,17 +41,13 @@ def main(options):
 
         done = run_page(options.page, given, options.out)
     except ModuleNotFoundError as error:
-        return fail(f"{error.name} is not installed, which running a page needs: {EXTRA}")
-    except (RuntimeError, OSError) as error:  # a cell that failed, a disk that is full
+        return missing(error)
+    except RuntimeError as error:  # a cell that failed
         return fail(str(error))
+    except OSError as error:  # a disk that is full
+        return blocked(error, options.out)
     for warning in done.warnings:
         print(f"warning: {warning}", file=sys.stderr)
     for file in done.files:
         print(file)
     return 0
-
-
-def fail(message):
-    """Say why the request could not be met; return 1."""
-    print(f"error: {message}", file=sys.stderr)
-    return 1

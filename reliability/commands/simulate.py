@@ -3,6 +3,8 @@
 import argparse
 import json
 
+from reliability.commands.options import add_place
+
 
 def replications(text):
     """Return the number of replications that an argument stands for, or "auto"."""
@@ -18,13 +20,6 @@ def seed(text):
     if text.isdecimal() and int(text) < 2**63:
         return int(text)
     raise argparse.ArgumentTypeError(f"{text!r}: must be a whole number from 0 to 2^63 - 1")
-
-
-def add_place(parser):
-    """Add the options that say where the work is done."""
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument("--workers", type=int, metavar="N", help="compute in N worker processes of this machine")
-    where.add_argument("--scheduler", metavar="ADDRESS", help="compute on the Dask cluster of this scheduler")
 
 
 def add(commands):
@@ -50,20 +45,22 @@ def add(commands):
 
 def main(options):
     """Simulate; return the exit status: 0, or 130 where it was interrupted and prints what it has."""
-    from reliability import distribute, fleet_document, fleet_runs, fleet_text
-    from reliability.commands.extras import missing
+    from reliability import cluster, distribute, fleet_document, fleet_runs, fleet_text, settings_files
+    from reliability.commands.failed import missing
+    from reliability.commands.place import place
     from reliability.commands.progress import bar, compiling
 
     distribute.check_target(options.workers, options.scheduler)
-    config = fleet_document.read(options.file)
-    place = distribute.place(options.workers, options.scheduler)
+    path = cluster.find(options.file)
+    tables = settings_files.read(path)
+    config = fleet_document.fleet_of(tables, str(path), path.parent)
     try:
-        with place as client, compiling(), bar(" replications") as progress:
+        with place(options) as client, compiling(), bar(" replications") as progress:
             result = fleet_runs.simulate(config, options.seed, options.replications, client, progress)
     except ModuleNotFoundError as error:  # of what workers need
         return missing(error)
     if options.json:
         print(json.dumps(fleet_text.as_json(result, config, options.seed), indent=1, allow_nan=False))
     else:
-        print(fleet_text.as_text(result, config))
+        print(fleet_text.as_text(result, config, at_medians="fleet" not in tables))
     return 130 if result.partial else 0

@@ -3,7 +3,9 @@
 import sys
 from contextlib import ExitStack
 
-from reliability.commands.simulate import add_place
+from reliability.commands.failed import blocked, fail, missing
+from reliability.commands.options import add_out, add_place
+from reliability.commands.place import place
 
 
 def add(commands):
@@ -15,7 +17,7 @@ def add(commands):
         "sweep.csv, and a picture, sweep.svg. Interrupted, it takes up where it stopped when it is run again.",
     )
     parser.add_argument("file", metavar="GRID.toml", help="a grid file: a cluster file, and the settings that vary")
-    parser.add_argument("--out", metavar="DIR", required=True, help="folder for the results")
+    add_out(parser, "the results")
     parser.add_argument(
         "--reports",
         action="store_true",
@@ -27,32 +29,34 @@ def add(commands):
 def main(options):
     """Run a sweep; return the exit status: 1 where a report could not be made, 130 where it was interrupted."""
     from reliability import distribute, grid, sweep
-    from reliability.commands.extras import missing
-    from reliability.commands.run import fail
+    from reliability.commands.progress import bar
 
     distribute.check_target(options.workers, options.scheduler)
     read = grid.read(options.file)
     try:
-        members = sweep.points(read)
+        with bar(" points", "checking") as progress:
+            members = sweep.points(read, progress)
         reports = _reports(options, read, members)
         with ExitStack() as stack:
             kept = stack.enter_context(sweep.store(options.out))
             return _run(options, read, members, reports, kept, stack)
     except ModuleNotFoundError as error:
         return missing(error)
-    except (distribute.WorkLost, OSError) as error:
+    except distribute.WorkLost as error:
         return fail(str(error))
+    except OSError as error:
+        return blocked(error, options.out)
 
 
 def _run(options, read, members, reports, kept, stack):
     """Simulate what is not kept yet, and make the reports that are asked for."""
-    from reliability import distribute, sweep
+    from reliability import sweep
     from reliability.commands.progress import bar, compiling
     from reliability.figures.sweep import draw
 
     if before := sum(point.key in kept.done for point in members):
         print(f"{before:,} of {len(members):,} points are done already", file=sys.stderr)
-    client = stack.enter_context(distribute.place(options.workers, options.scheduler))
+    client = stack.enter_context(place(options))
     try:
         with compiling(), bar(" points") as progress:
             sweep.run(read, members, kept, client, progress)
@@ -84,7 +88,6 @@ def _make(options, reports, client):
         return 0
     from reliability import sweep_reports
     from reliability.commands.progress import bar
-    from reliability.commands.run import fail
 
     with bar(" reports") as progress:
         failed = sweep_reports.run(reports, client, progress)

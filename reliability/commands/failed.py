@@ -1,0 +1,31 @@
+"""How a command ends that could not do what it was asked for: one line on stderr, and 1 as its exit status."""
+
+import sys
+
+CLUSTER = ("dask", "distributed")  # packages of the extra of that name
+
+
+def fail(message):
+    """Say why the request could not be met; return 1."""
+    print(f"error: {message}", file=sys.stderr)
+    return 1
+
+
+def missing(error):
+    """Say how to install what a ModuleNotFoundError misses; return 1."""
+    name = (error.name or str(error)).partition(".")[0]
+    extra = "cluster" if name in CLUSTER else "run"
+    return fail(f"{name} is not installed, which this needs: pip install 'training-reliability[{extra}]'")
+
+
+def blocked(error, out=None):
+    """Say what the system refused, an OSError, and where; return 1.
+
+    Parameters
+    ----------
+    error : OSError
+    out : str, optional
+        The folder for results, which it is about unless the error names a file itself.
+    """
+    where = error.filename or (out and f"--out {out}")
+    return fail(f"{f'{where}: ' if where else ''}{error.strerror or error}")
