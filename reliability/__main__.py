@@ -4,6 +4,7 @@ import argparse
 import os
 import signal
 import sys
+import threading
 from importlib import import_module
 
 from reliability import __version__
@@ -48,6 +49,8 @@ def refuse(message):
 def main(arguments=None):
     """Run the command line; return the exit status."""
     _stand_in_for_closed_outputs()
+    if sys.unraisablehook is sys.__unraisablehook__:
+        sys.unraisablehook = _interrupt_again
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that temporary files are cleaned up then, too
     try:
         try:
@@ -67,6 +70,16 @@ def main(arguments=None):
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
+
+
+def _interrupt_again(ignored):
+    """Have an interruption come once more that came where Python drops it: in a weak reference's callback, or in a ``__del__``."""
+    if ignored.exc_type is not KeyboardInterrupt:
+        sys.__unraisablehook__(ignored)
+        return
+    again = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
+    again.daemon = True
+    again.start()
 
 
 def _stand_in_for_closed_outputs():

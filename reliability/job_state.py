@@ -155,6 +155,10 @@ class State:
             whole = whole + np.concatenate([np.zeros(half), self.on_node.astype(float)]) * wait[:, None]
         return renewal.horizon_spread(self.interval, self.write, shares, whole, self.mtbf, horizon, self.drag)
 
+    def most(self, horizon):
+        """Share kept in one period of so many seconds if nothing fails in it [draws]: no run keeps more."""
+        return renewal.share_without_failure(self.interval, self.write, horizon, self.drag)
+
 
 def thinned(state, draws=CHOOSING):
     """Return a state with only the first draws, which are as random as all of them."""

@@ -165,7 +165,8 @@ class Simulator:
         spread = state.spread(HOUR * self.horizon_h)
         own = spread[: self.runs] * np.sqrt(self.horizon_h / hours)  # of a run that is simulated in part
         units = np.divide(chance, own, out=np.zeros_like(chance), where=own > 0)
-        return np.clip(expected + spread * np.resize(units, len(expected)), 0.0, 1.0)
+        most = state.most(HOUR * self.horizon_h)
+        return np.clip(expected + spread * np.resize(units, len(expected)), 0.0, most)
 
 
 def _expected(correction, state, formula):

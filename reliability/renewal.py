@@ -175,3 +175,30 @@ def horizon_spread(interval, write, shares, recovery, mtbf, horizon, drag=0.0):
     first, second = (shares * recovery).sum(-1), (shares * recovery**2).sum(-1)
     loss = attempt**2 / 3 + attempt * first + second
     return checks.plain(interval / attempt / (1.0 + drag) * np.sqrt(loss / (mtbf * horizon)))
+
+
+def share_without_failure(interval, write, horizon, drag=0.0):
+    r"""Share kept in one period in which nothing fails: all of it but the writes, and what slow ranks take.
+
+    .. math:: \frac{n T + \min(T, H - n (T + C))}{(1 + d) H}, \qquad n = \left\lfloor \frac{H}{T + C} \right\rfloor
+
+    Parameters
+    ----------
+    interval, write, drag
+        As in :func:`budget`: T, C, d.
+    horizon : float, > 0
+        H.
+
+    Returns
+    -------
+    float or array
+
+    Examples
+    --------
+    >>> share_without_failure(50.0, 10.0, 100.0)
+    0.9
+    """
+    interval, write = checks.positive("interval", interval), checks.non_negative("write", write)
+    horizon, drag = checks.positive("horizon", horizon), checks.non_negative("drag", drag)
+    whole, rest = np.divmod(horizon, interval + write)
+    return checks.plain((whole * interval + np.minimum(interval, rest)) / ((1.0 + drag) * horizon))

@@ -300,6 +300,29 @@ def test_interrupted_it_leaves_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+DROPPED = """
+import sys, time
+from reliability import __main__ as cli
+
+class Dropping:
+    def __del__(self):
+        raise KeyboardInterrupt
+
+def work(options):
+    Dropping()
+    time.sleep(60)
+
+from reliability.commands import demo
+demo.main = work
+sys.exit(cli.main(["demo"]))
+"""
+
+
+def test_an_interruption_that_python_drops_is_not_lost():
+    done = subprocess.run([sys.executable, "-c", DROPPED], capture_output=True, text=True, timeout=50, check=False)
+    assert (done.returncode, done.stderr) == (130, "interrupted\n")
+
+
 def test_what_a_cell_says_on_stderr_is_passed_on_without_places():
     said = "/usr/lib/python3/thing.py:3: RuntimeWarning: overflow\n  x / y\n"
     assert report._without_paths(said) == "thing.py:3: RuntimeWarning: overflow x / y"

@@ -10,7 +10,7 @@ from test_plan import FILE
 
 from reliability import budget, cluster, fleet, plan, plan_fleets, plan_runs
 from reliability.fleet_result import FleetResult
-from reliability.quantities import LEVEL, Streams, interval
+from reliability.quantities import Streams, interval
 from reliability.renewal import PARTS
 
 TEXT = FILE.format(name="x", write="30")
@@ -84,6 +84,17 @@ def test_certain_inputs_leave_nothing_open_but_chance():
     assert abs(found.ettr[0] - many.mean()) < 4 * error
     assert np.std(found.one_run) == pytest.approx(np.std(many), rel=0.25)
     assert np.std(found.one_run) == pytest.approx(state.spread(720 * 3600.0)[0], rel=0.25)
+
+
+def test_no_run_keeps_more_than_its_writes_and_slow_ranks_leave():
+    made, state = simulator(TEXT.replace("6.5, low = 5, high = 8.5", "0.02, low = 0.01, high = 0.04"), draws=300, runs=100)
+    fleets = made._builder.fleets(state, made.hours(state))
+    kept = fleet.simulate_each(fleets, made.key).effective_training_ratio
+    most = state.most(720 * 3600.0)
+    # A fleet's ranks are slow from soon after its start on.
+    assert kept.max() == pytest.approx(most[np.argmax(kept)], rel=1e-4)
+    found = made.measure(state)
+    assert (found.one_run <= most).all() and (found.one_run == most).any()
 
 
 def test_a_long_run_is_simulated_in_part_and_its_chance_is_that_of_the_whole(monkeypatch):
@@ -164,7 +175,7 @@ def test_a_gain_is_a_paired_difference(base, lever):
     assert better.error(now) < alone / 2
     assert now.error(now) == 0.0
     expected = better.formula[:, 0] - now.formula[:, 0]
-    assert abs((better.ettr - now.ettr - expected).mean()) < 4 * better.error(now) + 2e-4
+    assert abs((better.ettr - now.ettr - expected).mean()) < 4 * better.error(now)
 
 
 def test_by_formula_it_is_near_what_is_simulated(base):
@@ -172,7 +183,7 @@ def test_by_formula_it_is_near_what_is_simulated(base):
     fewer = replace(now.state, rate=now.state.rate / 2)
     simulated = made.measure(fewer)
     gap = (now.by_formula(fewer) - simulated.ettr).mean()
-    assert abs(gap) < 4 * simulated.error(now) + 1e-3
+    assert abs(gap) < 4 * simulated.error(now)
     assert now.by_formula(now.state) == pytest.approx(now.ettr)
 
 
@@ -180,7 +191,10 @@ def test_by_formula_it_is_near_what_is_simulated(base):
 
 
 def test_intervals_of_simulated_logs_cover_the_truth(tmp_path):
-    """The true rate makes the log; the true expected ETTR, by long simulation, lies in so many intervals as they say."""
+    """The true rate makes the log; the share of the draws below the true expected ETTR, by long simulation, is uniform.
+
+    Intervals that are too narrow would have it near 0 and 1, those that are too wide near a half.
+    """
     days, nodes, rate = 60, 16, 0.02
     text = SURE.replace(
         "rate_per_1000_node_days = 6.5",
@@ -196,8 +210,8 @@ def test_intervals_of_simulated_logs_cover_the_truth(tmp_path):
         2,
     )
     (one,) = plan_fleets.Builder(("gpu", "software"), 1).fleets(plan_fleets.at_medians(truth), np.array([240.0]))
-    expected = fleet.simulate_key(one, 1, 1000).effective_training_ratio.mean()
-    rng, inside, logs = np.random.default_rng(17), 0, 30
+    expected = fleet.simulate_key(one, 1, 40_000).effective_training_ratio.mean()
+    rng, below, logs = np.random.default_rng(17), [], 120
     for seed in range(logs):
         starts = np.sort(rng.uniform(0, days, rng.poisson(rate * nodes * days)))
         rows = ["start,end,node,class"]
@@ -209,6 +223,6 @@ def test_intervals_of_simulated_logs_cover_the_truth(tmp_path):
         (tmp_path / "log.csv").write_text("\n".join(rows) + "\n")
         read = cluster.parse(text, folder=tmp_path)
         state, classes = plan.state_of(read, 400, seed)
-        found = plan_runs.Simulator(classes, 240.0, Streams(seed, 400), state, 30).measure(state)
-        inside += interval(found.ettr)["low"] <= expected <= interval(found.ettr)["high"]
-    assert stats.binom.cdf(inside, logs, LEVEL) > 0.001
+        found = plan_runs.Simulator(classes, 240.0, Streams(seed, 400), state, 150).measure(state)
+        below.append(np.mean(found.ettr < expected))
+    assert stats.kstest(below, "uniform").pvalue > 0.001
