@@ -1,6 +1,6 @@
 """Run the notebooks and write them the one way they are committed, or say which would change.
 
-    python scripts/notebooks.py [--check] [NOTEBOOK ...]
+    python scripts/notebooks.py [--check] [NOTEBOOK or PAGE ...]
 
 One way: cells and outputs, execution counts 1 to n, the metadata that the book reads (`tags`, `mystnb`) and nothing
 that an editor, a clock or a Python version leaves behind. So a difference in a commit is a difference on a page.
@@ -35,7 +35,7 @@ def main(arguments=None):
     """Exit status 0: written, or fresh. 1: a notebook would change (--check), or fails."""
     parser = argparse.ArgumentParser(description="Run the notebooks and write them canonically.")
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a notebook would change")
-    parser.add_argument("notebooks", nargs="*", type=Path, help="default: all in notebooks/")
+    parser.add_argument("notebooks", nargs="*", type=notebook, help="files, or names of pages; default: all in notebooks/")
     options = parser.parse_args(arguments)
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # or a kernel that the user installed elsewhere goes first
     bad = 0
@@ -56,6 +56,15 @@ def main(arguments=None):
     if bad:
         print(f"{bad} to look at" + (": 'make notebooks' writes them." if options.check else "."))
     return bool(bad)
+
+
+def notebook(text):
+    """The file that an argument names, by its place or by the name of its page."""
+    places = [Path(text), ROOT / "notebooks" / f"{text}.ipynb"]
+    found = next((place for place in places if place.is_file()), None)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text}: neither a file nor a page of the book")
+    return found
 
 
 def execute(notebook, folder):
