@@ -20,7 +20,7 @@ def as_json(result: FleetResult, config: Fleet, seed: int) -> dict[str, Any]:
     """Return the results as JSON has them; a spread that one replication alone does not tell is None.
 
     ``training_time_h``, ``effective_training_ratio``, each count such as ``failures`` and each bin of
-    ``hours_lost`` are {``mean``, ``sd``, ``low``, ``high``}; ``replications``, ``seconds`` (of computing),
+    ``hours_lost`` are {``mean``, ``sd``, ``low``, ``high``}; ``replications``, ``seconds`` (of processor time),
     ``partial`` (interrupted), ``level`` of the intervals, ``seed``, and ``fleet``, the settings in full.
     """
     document = {"schema": SCHEMA, "version": VERSION, **result.summary()}
@@ -50,7 +50,7 @@ def as_text(result: FleetResult, config: Fleet, at_medians: bool = False) -> str
     given = "work_h" if config.work_h is not None else "horizon_h"
     aim = f"{getattr(config, given):,.6g} {COUNTS[given]}"
     partial = " (interrupted: partial)" if result.partial else ""
-    head = f"{config.job_nodes:,} nodes, {aim}; {counted(len(result), 'replication')}{partial}, {result.seconds:.1f} s of computing."
+    head = f"{config.job_nodes:,} nodes, {aim}; {counted(len(result), 'replication')}{partial}, {result.seconds:.1f} s of processor time."
     rows = [
         ("training time, h", *_cells(found["training_time_h"])),
         ("effective training ratio", *_cells(found["effective_training_ratio"], 4)),

@@ -2,7 +2,7 @@
 
 .. code-block:: toml
 
-    cluster = "cluster.toml"        # relative to this file
+    cluster = "cluster.toml"        # relative to this file, or example:NAME
     replications = 200
     seed = 1
     [grid]
@@ -24,6 +24,7 @@ from typing import Any
 
 from reliability import settings_files
 from reliability.arguments import nearest
+from reliability.cluster import find
 from reliability.errors import BadInput
 
 MOST_POINTS = 10_000_000
@@ -97,13 +98,13 @@ def read(path):
             raise BadInput(f"{path}: unknown key {key!r}. {nearest(key, KEYS)}A grid file may have {', '.join(KEYS)}.")
     name = tables.get("cluster")
     if not isinstance(name, str):
-        raise BadInput(f"{path}: cluster = {name!r}: must be the path of a cluster file, relative to this file")
+        raise BadInput(f"{path}: cluster = {name!r}: must be the path of a cluster file, relative to this file, or example:NAME")
     replications = _whole(path, "replications", tables.get("replications", 100), 2, MOST_REPLICATIONS)
     seed = _whole(path, "seed", tables.get("seed", 1), 0, 2**63 - 1)
     axes = tables.get("grid")
     if not isinstance(axes, dict) or not axes:
         raise BadInput(f'{path}: grid: must be a table such as "cluster.gpus" = [1024, 4096]')
-    file = path.parent / name
+    file = find(name) if name.startswith("example:") else path.parent / name
     grid = Grid(settings_files.read(file), file.parent, {key: _axis(path, key, axes[key]) for key in axes}, replications, seed)
     for key in axes:
         _check_place(path, file, key, grid.base)

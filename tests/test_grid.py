@@ -64,6 +64,12 @@ def test_ranges(written, given, values):
     assert list(map(type, read.axes["x"])) == list(map(type, values))
 
 
+def test_an_example_can_be_swept(written):
+    read = grid.read(written('cluster = "example:fleet"\n[grid]\n"fleet.warm_standbys" = [2, 4]\n'))
+    assert [read.document(settings)["fleet"]["warm_standbys"] for settings in read.points()] == [2, 4]
+    assert (read.folder / "fleet.toml").is_file()
+
+
 HEAD = 'cluster = "cluster.toml"\n'
 
 
@@ -72,6 +78,7 @@ HEAD = 'cluster = "cluster.toml"\n'
     [
         ("", "cluster = None"),
         ("cluster = 3", "cluster = 3"),
+        ('cluster = "example:flet"\n[grid]\nx = [1]', "example:flet: no such example. Did you mean fleet?"),
         ('cluster = "no.toml"\n[grid]\nx = [1]', "no.toml: cannot be read"),
         (HEAD, "grid: must be a table"),
         (HEAD + "[grid]", "grid: must be a table"),
@@ -103,7 +110,7 @@ def test_what_is_refused(written, text, said):
     with pytest.raises(BadInput) as error:
         grid.read(written(text))
     assert said in str(error.value)
-    assert "grid.toml" in str(error.value) or "no.toml" in str(error.value)
+    assert any(name in str(error.value) for name in ("grid.toml", "no.toml", "example:flet"))
     assert "\n" not in str(error.value)
 
 
