@@ -72,7 +72,8 @@ def place(workers: int | None = None, scheduler: str | None = None) -> Iterator[
     from distributed import Client, LocalCluster
 
     # Workers that come and go are reported by Dask at length; what matters of it is said here in one line.
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    for name in ("distributed", "tornado", "asyncio"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     if scheduler is None:
         with _interrupted_here_alone():
             cluster = LocalCluster(
