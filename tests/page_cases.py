@@ -184,7 +184,7 @@ OTHER = {
         "doublings": "1",
         "gpus_per_node": "4",
         "failures_per_1000_node_days": "300",
-        "fewer_failures_per_1000_node_days": "150",
+        "fewer_failures_per_1000_node_days": "4",
         "lemon_share": "0.3",
         "lemon_factor": "4",
         "lemons_left": "0.5",
@@ -203,7 +203,7 @@ OTHER = {
         "restart_factor": "0.4",
         "swap_s": "90",
         "swap_exponent": "0.3",
-        "standby_percent": "6",
+        "standby_percent": "1.5",
         "more_standby_percent": "20",
         "idle_percent": "12",
         "spare_percent": "20",
@@ -329,7 +329,14 @@ EDGES = {
         {"cluster_file": "example:llama3", "draws": 100},
     ],
     "budget": [
-        {"smallest_gpus": 128, "doublings": 0, "days": 1, "replications": 2, "failures_per_1000_node_days": 0.001},
+        {
+            "smallest_gpus": 128,
+            "doublings": 0,
+            "days": 1,
+            "replications": 2,
+            "failures_per_1000_node_days": 0.001,
+            "fewer_failures_per_1000_node_days": 0.001,
+        },
         # Failures faster than any restart: nothing is ever useful.
         {
             "smallest_gpus": 128,
@@ -349,8 +356,10 @@ EDGES = {
             "burst_share": 0.0,
             "lemon_share": 0.0,
             "verification_s": 0.0,
+            "cheap_verification_s": 0.0,
             "detection_s": 0.0,
             "slow_found_h": 0.0,
+            "slow_found_soon_h": 0.0,
             "days": 2,
             "replications": 2,
         },
@@ -373,6 +382,6 @@ WRONG = {
     "straggler_rounds": {"votes": "9", "jitter_s": "10", "sizes": "4096,512"},
     "sdc_defences": {"mix": "HBM=1", "float_format": "float64", "stops": "6"},
     "your_cluster": {"cluster_file": "no/such.toml", "draws": "10", "names": "hidden"},
-    "budget": {"smallest_gpus": "1000", "doublings": "-1", "nccl_min": "7"},
+    "budget": {"smallest_gpus": "1000", "doublings": "-1", "nccl_min": "7", "idle_percent": "0.1", "write_s": "1"},
     "policies": {"burst_nodes": "48", "sizes": "1024,1024", "rates": "0", "lemon_factor": "1"},
 }

@@ -72,3 +72,20 @@ def test_the_lines_of_the_three_levers_are_theirs():
     assert lines["together"].get_linestyle() == "-" and lines["their sum"].get_linestyle() == "--"
     band = ax.collections[-1].get_paths()[0].vertices[:, 1]
     assert (band.min(), band.max()) == pytest.approx((1, 7))
+
+
+def test_gains_that_print_as_nothing_are_not_magnified():
+    nothing = {name: estimate(-0.00006, 0.00001) for name in LEVERS}
+    assert figures.tornado(LEVERS, {1024: nothing}).get_xlim() == (-0.5, 0.5)
+    some = [nothing["swap"]]
+    assert figures.three_by_size([1024], {"recovery": some}, some, some).get_ylim() == (-0.5, 0.5)
+
+
+def test_a_single_size_has_lines_and_bands_that_can_be_seen():
+    ax = figures.three_by_size([1024], {"recovery": [estimate(0.03)]}, [estimate(0.03)], [estimate(0.02)])
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["1K"]
+    for line, level in zip(ax.lines, (3, 3, 2), strict=False):
+        assert line.get_ydata() == pytest.approx(level) and np.ptp(line.get_xdata()) > 0
+        assert [line.get_xdata()[place] for place in line.get_markevery()] == [1024]
+    for band in ax.collections:
+        assert np.ptp(band.get_paths()[0].vertices[:, 0]) > 0

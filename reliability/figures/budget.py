@@ -21,6 +21,8 @@ FILLS = {
 }
 STYLES = ((VERMILION, "^"), (PURPLE, "D"), (SKY, "s"), (BLACK, "o"))
 TALLEST = 0.8  # of the room between two levers, that all their bars take
+LEAST = 0.5  # percentage points to which an axis of gains reaches at least
+SHORT = 1.2  # times a single size, to which its line reaches on either side
 
 
 @in_style
@@ -85,14 +87,22 @@ def tornado(names, gains):
     ax.axvline(0, color="#555555", linewidth=0.8)
     ax.set_yticks(places, list(names.values()))
     ax.set_ylim(-0.6, len(names) - 0.4)
+    ax.set_xlim(_not_nothing(*ax.get_xlim()))
     ax.set_xlabel("gained alone, percentage points")
     ax.legend(loc="lower right")
     return ax
 
 
+def _not_nothing(low, high):
+    """Widen an axis of gains that would magnify what prints as 0.0 points."""
+    return (low, high) if max(abs(low), abs(high)) > LEAST else (-LEAST, LEAST)
+
+
 @in_style
 def three_by_size(sizes, first, summed, together):
     """Draw what three levers add by size: each alone, the sum of that, and all three together, with their intervals.
+
+    A single size is drawn as short level lines, for a line of one point could not be seen.
 
     Parameters
     ----------
@@ -112,11 +122,18 @@ def three_by_size(sizes, first, summed, together):
         for (name, found), (colour, marker) in zip(first.items(), STYLES, strict=False)
     ]
     lines += [("their sum", summed, BLACK, "--", ""), ("together", together, BLUE, "-", "o")]
+    across = np.array(sizes, dtype=float) if len(sizes) > 1 else sizes[0] * np.array([1 / SHORT, 1.0, SHORT])
+    marked = None if len(sizes) > 1 else [1]
     for name, found, colour, style, marker in lines:
-        low, mean, high = (100 * np.array([getattr(one, end) for one in found]) for end in ("low", "mean", "high"))
-        ax.fill_between(sizes, low, high, color=colour, alpha=0.18, linewidth=0)
-        ax.plot(sizes, mean, color=colour, linestyle=style, marker=marker, markersize=5, label=name)
+        low, mean, high = (
+            np.resize([100 * getattr(one, end) for one in found], across.shape) for end in ("low", "mean", "high")
+        )
+        ax.fill_between(across, low, high, color=colour, alpha=0.18, linewidth=0)
+        ax.plot(across, mean, color=colour, linestyle=style, marker=marker, markersize=5, markevery=marked, label=name)
     ax.axhline(0, color="#555555", linewidth=0.8)
+    if len(sizes) == 1:  # room for the legend beside the lines
+        ax.set_xlim(across[0] / 2, 1.1 * across[-1])
+    ax.set_ylim(_not_nothing(*ax.get_ylim()))
     ax.set_ylabel("gained, percentage points")
     ax.legend(loc="upper left")
     return ax

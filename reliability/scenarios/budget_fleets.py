@@ -92,7 +92,7 @@ def standby_nodes(p, nodes, turned=NONE):
 
 
 def pool_nodes(p, nodes, turned=NONE):
-    """Return how many nodes of the working pool are not in the job, the warm standbys among them."""
+    """Return how many nodes of the working pool are not in the job: the idle ones, or the standbys where those are more."""
     return max(share_of(p.idle_percent, nodes), standby_nodes(p, nodes, turned))
 
 

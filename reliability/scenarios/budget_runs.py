@@ -18,6 +18,26 @@ def joined(groups):
 
 
 TOGETHER = joined(THREE)
+HARDLY = 0.0005  # of the time: less prints as 0.0 points
+
+
+def generator(p, gpus):
+    """Return the generator of the jobs of a size: whatever draws from it anew meets the failures of the page's own.
+
+    Parameters
+    ----------
+    p : Parameters
+    gpus : int
+        One of the page's sizes.
+
+    Returns
+    -------
+    numpy.random.Generator
+    """
+    rng = np.random.default_rng(p.seed)
+    for _ in range(p.sizes.index(gpus)):  # each smaller size has drawn its key
+        fleet.draw_key(rng)
+    return rng
 
 
 def simulate(p, gpus, rng, singly=False):
@@ -49,6 +69,17 @@ def ettr(results, turned):
 def gain(results, turned, over=NONE):
     """Estimate what levers add to the effective training ratio, paired replication by replication."""
     return estimate(ettr(results, turned) - ettr(results, over))
+
+
+def shown(gained):
+    """Say whether a gain is shown: its interval lies above zero, and its mean does not print as 0.0 points."""
+    return gained.low > 0 and gained.mean >= HARDLY
+
+
+def most(gains):
+    """Return which gain is the largest of those that are shown, if any is, and whether it is the largest of all."""
+    best = max((name for name in gains if shown(gains[name])), key=lambda name: gains[name].mean, default=None)
+    return best, best == max(gains, key=lambda name: gains[name].mean)
 
 
 def hours(results, turned):
@@ -94,16 +125,12 @@ class Three:
 
     @property
     def verdict(self):
-        """Whether together they add "more" than the sum, or "less", or whether it stays "open"."""
+        """Whether together they add "more" than the sum, "less", or the "same"; or whether it stays "open"."""
+        if max(abs(self.beyond.low), abs(self.beyond.high)) < HARDLY:
+            return "same"
         if self.beyond.low > 0:
             return "more"
         return "less" if self.beyond.high < 0 else "open"
-
-    @property
-    def best(self):
-        """The group that adds most alone, and its share of what the three add; None where they add nothing."""
-        name = max(self.first, key=lambda group: self.first[group].mean)
-        return name, self.first[name].mean / self.together.mean if self.together.mean > 0 else None
 
 
 def three(results):
@@ -126,7 +153,7 @@ def three(results):
 
 
 def holds_from(found):
-    """Return the smallest size from which on the three add more together than the sum, at that and each larger size.
+    """Return the smallest size from which on the three gain, and more together than in sum, at that and each larger size.
 
     Parameters
     ----------
@@ -139,7 +166,7 @@ def holds_from(found):
     """
     start = None
     for size in sorted(found, reverse=True):
-        if found[size].verdict != "more":
+        if found[size].verdict != "more" or not shown(found[size].together):
             break
         start = size
     return start

@@ -1,10 +1,9 @@
-"""The tables and sentences of the page on the budget of time."""
+"""The tables of the page on the budget of time."""
 
 import numpy as np
 
 from reliability import budget
 from reliability.scenarios import budget_fleets as fleets
-from reliability.scenarios import budget_runs as runs
 from reliability.scenarios.base import duration
 from reliability.scenarios.budget_fleets import LEVERS, THREE
 from reliability.text import percent, table
@@ -14,8 +13,21 @@ PLUS_MINUS = "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}"  # a cell of a table must 
 
 def points(gained, decimals=1):
     """Write an estimated gain in percentage points, with half the length of its interval."""
-    mean = round(100 * gained.mean, decimals) + 0.0  # no negative zero
-    return f"{mean:+.{decimals}f}{PLUS_MINUS}{100 * gained.half_width:.{decimals}f}"
+    return f"{signed(100 * gained.mean, decimals)}{PLUS_MINUS}{100 * gained.half_width:.{decimals}f}"
+
+
+def signed(number, decimals=1):
+    """Write a number with its sign, and never as a negative zero.
+
+    >>> signed(-3.14), signed(-0.04)
+    ('-3.1', '+0.0')
+    """
+    return f"{round(number, decimals) + 0.0:+.{decimals}f}"
+
+
+def stop(seconds):
+    """Write how long a stop is, which may be no time at all."""
+    return duration(seconds) if seconds else "0 s"
 
 
 def levers(p):
@@ -55,7 +67,7 @@ def sizes(p):
         states = [(fleets.mtbf_s(p, size, t), fleets.interval_s(p, size, t)) for t in (fleets.NONE, fleets.ALL)]
         restarts = [fleets.cold_s(p, size), fleets.swap_s(p, size)]
         cells = [states[0][0], states[1][0], *restarts, states[0][1], states[1][1]]
-        rows.append([f"{size:,}", *map(duration, cells)])
+        rows.append([f"{size:,}", *map(stop, cells)])
     header = ["GPUs", "a failure every", "all turned", "cold restart", "swap", "interval", "all turned"]
     return table(header, rows)
 
@@ -67,10 +79,8 @@ def hours(by_size, kept):
     return table(["hours, by GPUs", *(f"{size:,}" for size in by_size)], [*rows, ["**useful, %**", *shares]])
 
 
-def gains(gains):
-    """Lay out what each lever gains alone, by size, the most at the largest size on top."""
-    largest = list(gains)[-1]
-    order = sorted(LEVERS, key=lambda lever: -gains[largest][lever].mean)
+def gains(gains, order):
+    """Lay out what each lever gains alone, by size, in a given order."""
     rows = [[LEVERS[lever], *(points(gains[size][lever]) for size in gains)] for lever in order]
     return table(["points gained alone, by GPUs", *(f"{size:,}" for size in gains)], rows)
 
@@ -79,7 +89,7 @@ def three(found):
     """Lay out what the three groups gain alone, in sum and together."""
     rows = []
     for size, one in found.items():
-        alone = [f"{100 * one.first[name].mean:+.1f}" for name in THREE]
+        alone = [signed(100 * one.first[name].mean) for name in THREE]
         rows.append(
             [
                 f"{size:,}",
@@ -97,56 +107,22 @@ def three(found):
 def order(found):
     """Lay out what each group gains first, and last."""
     rows = [
-        [f"{size:,}", *(f"{100 * one.first[name].mean:+.1f}, {points(one.last[name])}" for name in THREE)]
+        [f"{size:,}", *(f"{signed(100 * one.first[name].mean)}, {points(one.last[name])}" for name in THREE)]
         for size, one in found.items()
     ]
     return table(["points first, last, by GPUs", *THREE], rows)
 
 
-def later(found):
-    """Say which group gains more last than first, and at which sizes."""
-    sizes = {name: [size for size, one in found.items() if one.later[name].low > 0] for name in THREE}
-    parts = [f"the {name} at {', '.join(f'{size:,}' for size in some)} GPUs" for name, some in sizes.items() if some]
-    if not parts:
-        return "At no size is one of the three worth more when the other two are turned."
-    return f"Worth more when the other two are turned: {'; '.join(parts)}."
-
-
-def claim(found):
-    """Say at which sizes the three gain more together than in sum, and from which size on."""
-    kinds = {
-        "more": "Together the three add **more** than the sum of each alone",
-        "less": "Together the three add **less** than the sum of each alone",
-        "open": "Undecided, for the interval holds both",
-    }
-    parts = []
-    for kind, words in kinds.items():
-        sizes = [f"{size:,}" for size, one in found.items() if one.verdict == kind]
-        if sizes:
-            parts.append(f"{words} at {', '.join(sizes)} GPUs.")
-    kept = {kind: [one.plain.mean for one in found.values() if one.verdict == kind] for kind in kinds}
-    if kept["more"] and kept["less"]:
-        parts.append(
-            f"A plain job keeps at most {percent(max(kept['more']), 1)} of its time where they add more, "
-            f"and at least {percent(min(kept['less']), 1)} where they add less."
-        )
-    start = runs.holds_from(found)
-    parts.append(
-        f"From {start:,} GPUs on, then, the three have to be turned together in the strict sense."
-        if start
-        else "So there is no size here from which on the three have to be turned together in the strict sense."
-    )
-    return " ".join(parts)
-
-
 def factors(found):
-    """Lay out the gains as factors of the effective training ratio, where that is not 0."""
+    """Lay out the gains as factors of the effective training ratio, where that is not 0, or say that it is 0 everywhere."""
     rows = []
     for size, one in found.items():
         if one.plain.mean > 0:
             alone = [1 + one.first[name].mean / one.plain.mean for name in THREE]
             shown = [*alone, np.prod(alone), 1 + one.together.mean / one.plain.mean]
-            rows.append([f"{size:,}", *(f"{factor:.2f}" for factor in shown)])
+            rows.append([f"{size:,}", *(f"{factor:,.2f}" for factor in shown)])
+    if not rows:
+        return "A plain job gets no work done here that lasts, so no gain is a factor of it."
     return table(["factors, by GPUs", *THREE, "their product", "together"], rows)
 
 
