@@ -15,6 +15,8 @@ from reliability.scenarios import budget_text as text
 
 pytestmark = pytest.mark.filterwarnings("error")
 
+ONE_SIZE = SMALL | {"doublings": 0}
+
 # Sentences on results made by hand ------------------------------------------------------------------------------------
 
 
@@ -79,6 +81,22 @@ def test_a_group_that_gives_more_alone_than_all_together():
     assert "points, more than the three give together, +10.0" in said and "%" not in said
 
 
+def test_of_nothing_that_is_shown_together_no_group_gives_a_part():
+    one = replace(runs.three(made(0.1, [0.2, 0.1, 0.1], [0.1] * 3, 0.2)), together=gained(0.1, 0.2))
+    assert "the failure rate alone gives +10.0" in text.groups({8: one}) and " points. " in text.groups({8: one})
+
+
+def test_the_lever_that_buys_most_is_the_first_that_is_shown():
+    p, found = inputs(**ONE_SIZE), with_verdicts(n128="less")
+    hours = {state: {128: {"useful": 12.0}} for state in ("plain", "all")}
+    levers = {"write": gained(0.2), "swap": gained(0.1), "lemons": gained(0.0)}
+    assert "Alone, most buys: **short writes**, +20.0" in text.answer(p, hours, {128: levers}, found)
+    unsure = levers | {"write": gained(0.2, 0.3)}
+    assert "Alone, of what is shown most buys: **swap to a standby**" in text.answer(p, hours, {128: unsure}, found)
+    nothing = {"write": gained(-0.2)}
+    assert "Alone, no lever is shown to buy anything. Together" in text.answer(p, hours, {128: nothing}, found)
+
+
 def test_a_group_that_only_costs_is_not_said_to_give_or_to_be_missed():
     said = text.groups({8: runs.three(made(0.5, [0.45, 0.4, 0.4], [0.35] * 3, 0.3))})
     assert said == (
@@ -98,7 +116,6 @@ def test_the_largest_gain_is_not_said_to_be_most_where_it_is_not_shown():
 
 # A page's own sentences -----------------------------------------------------------------------------------------------
 
-ONE_SIZE = SMALL | {"doublings": 0}
 NOTHING = {
     "failures_per_1000_node_days": 1e-3, "fewer_failures_per_1000_node_days": 1e-3, "slow_per_1000_node_days": 1e-3,
     "silent_gpu_hours": 1e12, "write_s": 1e-3, "short_write_s": 1e-3, "selection_min": 0.0,

@@ -37,6 +37,14 @@ def test_each_cell_has_its_letter_its_lead_and_a_hatch_where_none_is_shown():
     assert bottom.get_xlabel() == "GPUs\nS: standby" and bottom.get_title(loc="left") == "money"
 
 
+def test_low_maps_share_the_label_for_which_one_has_no_room():
+    for rows in (1, 4):
+        panels = dict.fromkeys(("time", "money"), CELLS[:1] * rows)
+        top, bottom = figures.best_ways(["1K", "8K"], [str(n) for n in range(rows)], "failures", panels, "S: standby")
+        assert [top.get_ylabel(), bottom.get_ylabel()] == ["failures" if rows == 4 else ""] * 2
+        assert top.figure.get_supylabel() == ("" if rows == 4 else "failures")
+
+
 def test_the_colours_of_the_ways_differ_in_grey_as_the_letters_do_in_form():
     assert set(figures.FILLS) == set("WCSE")
     light = [np.array(matplotlib.colors.to_rgb(fill)) @ [0.299, 0.587, 0.114] for fill in figures.FILLS.values()]

@@ -232,3 +232,10 @@ def test_leads_are_worded_as_what_they_are():
 def test_impossible_parameters_are_named(change, name):
     with pytest.raises(ParameterError, match=name):
         inputs(**change)
+
+
+def test_without_bursts_their_nodes_need_not_fill_the_job():
+    odd = {"gpus": 1000, "replica_gpus": 8, "sizes": [1000]}
+    assert not has_bursts(inputs(**odd, burst_share=0.0))
+    with pytest.raises(ParameterError, match="burst_nodes = 16"):
+        inputs(**odd)

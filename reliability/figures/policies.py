@@ -6,6 +6,7 @@ from reliability.figures import BLACK, BLUE, PURPLE, VERMILION, axes, in_style, 
 
 FILLS = {"W": "#e4e1da", "C": "#d9c8e3", "S": "#b9d8ec", "E": "#f6cfae"}  # pale: the text in them is black
 HATCH = "////"
+TALL = 4  # rows beside which a map has room for a label of its own; lower ones share it
 STYLES = ((BLUE, "-", "o"), (VERMILION, "--", "s"), (PURPLE, "-.", "D"), (BLACK, ":", "^"))
 
 
@@ -40,7 +41,11 @@ def best_ways(columns, rows, row_label, panels, key):
         ax.set_xticks([i + 0.5 for i in range(len(columns))], columns)
         ax.set_yticks([i + 0.5 for i in range(len(rows))], rows)
         ax.tick_params(length=0)
-        ax.set_ylabel(row_label)
+        if len(rows) >= TALL:
+            ax.set_ylabel(row_label)
+    if len(rows) < TALL:
+        label = every[0, 0].yaxis.label
+        every[0, 0].figure.supylabel(row_label, fontsize=label.get_size(), color=label.get_color())
     every[-1, 0].set_xlabel(f"GPUs\n{key}")
     return every[:, 0]
 

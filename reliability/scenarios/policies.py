@@ -1,6 +1,5 @@
 """The page on policies: which way back wins where, in time and in money, and when a lemon should be retired."""
 
-import numpy as np
 from pydantic import Field
 
 from reliability import policy_anchors
@@ -14,11 +13,11 @@ from reliability.scenarios.policies_drawn import (  # noqa: F401  part of the pa
     document,
     rule_series,
 )
-from reliability.scenarios.policies_fleets import build, has_bursts, kept, page_case  # noqa: F401
+from reliability.scenarios.policies_fleets import build, generators, has_bursts, kept, page_case  # noqa: F401
 from reliability.scenarios.policies_lemons import rules  # noqa: F401
 from reliability.scenarios.policies_maps import compare, verdicts  # noqa: F401
 from reliability.scenarios.policies_peers import sections as peers  # noqa: F401
-from reliability.scenarios.policies_text import cost, named  # noqa: F401
+from reliability.scenarios.policies_tries import best_rules_said, cheapest_said, longest_stop, stop_said  # noqa: F401
 
 TITLE = "which way back wins where, in time and in money"
 
@@ -81,7 +80,7 @@ class Parameters(PageParameters):
                 raise ValueError(
                     f"{name} = {given}: must be a multiple of replica_gpus = {self.replica_gpus}, at most {2**20}"
                 )
-        if self.gpus // self.gpus_per_node % self.burst_nodes:
+        if has_bursts(self) and self.gpus // self.gpus_per_node % self.burst_nodes:
             raise ValueError(
                 f"burst_nodes = {self.burst_nodes}: must divide the {self.gpus // self.gpus_per_node} nodes of the job"
             )
@@ -98,7 +97,7 @@ class Parameters(PageParameters):
 
 def compute(p):
     """Compare the ways back and the rules under parameters `p`."""
-    own, maps, curves, lemons = np.random.default_rng(p.seed).spawn(4)
+    own, maps, curves, lemons = generators(p).values()
     cases = {False: page_case(p)} | ({True: page_case(p, bursts=True)} if has_bursts(p) else {})
     values = {
         "own": {bursts: policies_maps.verdicts(p, case, own) for bursts, case in cases.items()},

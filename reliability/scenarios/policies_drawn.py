@@ -5,7 +5,8 @@ import numpy as np
 from reliability.fleet_cost import cost_of_useful_hour
 from reliability.scenarios.policies_fleets import LETTERS
 from reliability.scenarios.policies_maps import CURRENCIES
-from reliability.scenarios.policies_text import KINDS, cost, curve_name, diagnosis
+from reliability.scenarios.policies_rules_text import diagnosis
+from reliability.scenarios.policies_text import KINDS, cost, curve_name
 from reliability.text import in_thousands, percent
 
 KEY = ", ".join(f"{letter}: {way}" for way, letter in LETTERS.items())
@@ -65,7 +66,7 @@ def rule_series(p, rules):
         mine = [r for r in rules if (r.wrong, r.window_days) == (wrong, days)]
         label = f"diagnosis {diagnosis(wrong)}" + ("" if days is None else f", within {days:g} days")
         time = [tuple(100 * x for x in (r.time.mean, r.time.low, r.time.high)) for r in mine]
-        money = [tuple(-100 * x / (1 + x) for x in (r.money.mean, r.money.high, r.money.low)) for r in mine]
+        money = [tuple(100 * x for x in r.cost) for r in mine]
         series[label] = time, money
     return [f"{n}" for n in sorted(p.rules)], series
 

@@ -35,6 +35,16 @@ def page_case(p, **changes):
     return Case(**{"job_nodes": p.gpus // p.gpus_per_node, "rate": p.rate, "repair_h": p.repair_h} | changes)
 
 
+def generators(p):
+    """Return the generator of each part of the page: what draws from it anew meets the failures of the page's own.
+
+    Returns
+    -------
+    dict of "own", "maps", "curves" and "lemons" to numpy.random.Generator
+    """
+    return dict(zip(("own", "maps", "curves", "lemons"), np.random.default_rng(p.seed).spawn(4), strict=True))
+
+
 def has_bursts(p):
     """Say whether any failure of the page's job takes more than one node."""
     return p.burst_nodes > 1 and p.burst_share > 0

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from reliability import fleet, fleet_config, fleet_cost, standby
 from reliability.fleet_result import Estimate, estimate
 from reliability.scenarios.policies_fleets import lemon_settings, page_case, terms
@@ -22,7 +24,7 @@ class Rule:
     wrong : float
         Share of the failures for which a healthy node is blamed.
     time, money : Estimate
-        Gain in ETTR, and in the useful share of what is paid as a share of that without a rule.
+        Gain in ETTR, and in the useful share of what is paid as a share of that without a rule; NaN where that is 0.
     retired : float
         Nodes retired in a run, in the mean.
     good : float
@@ -40,6 +42,11 @@ class Rule:
     retired: float
     good: float
     break_even_days: float
+
+    @property
+    def cost(self):
+        """Change of the cost of useful work, a share: (mean, low, high), infinite where a rule leaves no useful work."""
+        return tuple(np.inf if x <= -1 else -x / (1 + x) for x in (self.money.mean, self.money.high, self.money.low))
 
 
 def standbys(p):
@@ -87,7 +94,7 @@ def _rule(p, k, wrong, rule, result, without):
         *rule,
         wrong,
         estimate(result.effective_training_ratio - without.effective_training_ratio),
-        estimate((share - before) / before.mean()),
+        estimate((share - before) / before.mean()) if before.any() else Estimate(*4 * [np.nan]),
         float(result.counts["nodes_retired"].mean()),
         float(result.counts["good_nodes_retired"].mean()),
         _break_even_days(p, k, result, without),
@@ -107,7 +114,7 @@ def _break_even_days(p, k, result, without):
         fleet_cost.held_hours(one, case.job_nodes + k, case.repair_h, free).mean() for one in (result, without)
     )
     retired = result.counts["nodes_retired"].mean()
-    if not retired:
+    if not retired or not without.bins_s["useful"].any():
         return 0.0
     more = result.bins_s["useful"].mean() / without.bins_s["useful"].mean()
     return max(0.0, float(more * before - paid) / float(retired) / 24.0)

@@ -1,13 +1,15 @@
-"""What the page on policies prints: who wins where, the pools, the rules."""
+"""What the page on policies prints: who wins where, and the pools."""
 
 from reliability.fleet_cost import cost_of_useful_hour
 from reliability.fleet_result import estimate
 from reliability.scenarios.base import duration
 from reliability.scenarios.policies_fleets import MEANING, WAYS
 from reliability.scenarios.policies_maps import CURRENCIES
+from reliability.scenarios.policies_rules_text import rules, rules_said
 from reliability.text import counted, percent, table
 
 KINDS = {False: "single", True: "bursts"}
+NO_WORK = "No way back gets any work done that lasts."
 
 
 def sections(p, values):
@@ -20,8 +22,8 @@ def sections(p, values):
         "by_repair": _wins(values["by_repair"]),
         "curves": _curves(p, values["curves"]),
         "together": _together(p, values["curves"]),
-        "rules": _rules(p, values["rules"]),
-        "rules_said": _rules_said(p, values["rules"]),
+        "rules": rules(values["rules"]),
+        "rules_said": rules_said(p, values["rules"]),
     }
 
 
@@ -49,8 +51,13 @@ def lead(verdict, currency):
     if not verdict.shown:
         return f"no difference to {verdict.second} shown"
     if currency == "time":
-        return f"{100 * verdict.gain.mean:.1f} points ahead of {verdict.second}"
-    return f"{percent(verdict.cheaper, 1)} cheaper than {verdict.second}"
+        return f"{_at_least(100 * verdict.gain.mean)} points ahead of {verdict.second}"
+    return f"{_at_least(100 * verdict.cheaper)}% cheaper than {verdict.second}"
+
+
+def _at_least(number):
+    """Write a number above 0 to a decimal, and never as 0.0."""
+    return f"{number:.1f}" if round(number, 1) > 0 else "less than 0.1"
 
 
 def _answer(p, values):
@@ -58,11 +65,14 @@ def _answer(p, values):
     every = duration(86400 / (time.case.job_nodes * p.rate))
     maps = [verdict for name in ("by_rate", "by_repair") for row in values[name] for verdict in row]
     apart = sum(v["time"].best != v["money"].best and v["time"].shown and v["money"].shown for v in maps)
+    best = (
+        f"In **time** the best is **{named(time.best, time.standbys)}**: ETTR {percent(time.value, 1)}, {lead(time, 'time')}. "
+        f"In **money** it is **{named(cheap.best, cheap.standbys)}**: {cost(p, cheap.value)} for a useful GPU-hour at a price "
+        f"of {money(p.price_per_gpu_hour)}, {lead(cheap, 'money')}."
+    )
     return (
-        f"In numbers: {p.gpus:,} GPUs, a node's failure every {every}, a repair of {p.repair_h:g} h. In **time** the best is "
-        f"**{named(time.best, time.standbys)}**: ETTR {percent(time.value, 1)}, {lead(time, 'time')}. In **money** it is "
-        f"**{named(cheap.best, cheap.standbys)}**: {cost(p, cheap.value)} for a useful GPU-hour at a price of "
-        f"{money(p.price_per_gpu_hour)}, {lead(cheap, 'money')}. Over the jobs of both maps the two currencies choose "
+        f"In numbers: {p.gpus:,} GPUs, a node's failure every {every}, a repair of {p.repair_h:g} h. "
+        f"{best if time.value > 0 else NO_WORK} Over the jobs of both maps the two currencies choose "
         f"another way in {apart} of {len(maps)}, both leads shown."
     )
 
@@ -87,12 +97,14 @@ def _own(p, own):
 
 def _wins(grid):
     said, cells = [], [verdict for row in grid for verdict in row]
+    one = len(cells) == 1
     for currency in CURRENCIES:
         best = [cell[currency].best for cell in cells]
-        found = ", ".join(f"{way} {best.count(way)}" for way in WAYS if best.count(way))
+        found = best[0] if one else ", ".join(f"{way} {best.count(way)}" for way in WAYS if best.count(way))
         open_ = sum(not cell[currency].shown for cell in cells)
-        said.append(f"in {currency} {found}" + (f", with no difference to the next shown in {open_}" if open_ else ""))
-    return f"Of {counted(len(cells), 'job')} the best is, {'; '.join(said)}."
+        where = "" if one else f" in {open_}"
+        said.append(f"in {currency} {found}" + (f", with no difference to the next shown{where}" if open_ else ""))
+    return f"{'For the one job' if one else f'Of {len(cells)} jobs'} the best is, {'; '.join(said)}."
 
 
 def curve_name(bursts, way):
@@ -105,15 +117,15 @@ def _curves(p, curves):
     for (bursts, way), one in _each(curves):
         time, money = ({k: e.mean for k, e in zip(one.numbers, one.estimates[c], strict=True)} for c in CURRENCIES)
         k, (low, high) = one.best["money"], one.flat
-        others = [_nearest(one.numbers, factor * k) for factor in (0.5, 2)]
+        others = [_about(one.numbers, factor * k, k) for factor in (0.5, 2)]
         rows.append([
             curve_name(bursts, way),
             f"{one.best['time']:,} ({percent(time[one.best['time']], 1)})",
             f"{k:,} ({cost(p, money[k])})",
             f"{low:,}" if low == high else f"{low:,} to {high:,}",
-            *(f"{other:,} ({cost(p, money[other])})" for other in others),
+            *("" if other is None else f"{other:,} ({cost(p, money[other])})" for other in others),
         ])  # fmt: skip
-    header = ["failures", "fewest as good as the most (ETTR)", "cheapest (cost of a useful GPU-hour)", "as cheap"]
+    header = ["failures", "fewest as good as any (ETTR)", "cheapest (cost of a useful GPU-hour)", "as cheap"]
     return table([*header, "about half as many", "about twice as many"], rows)
 
 
@@ -124,79 +136,20 @@ def _each(curves):
 def _together(p, curves):
     said = []
     for bursts, ways in curves.items():
-        alone, both = (ways[way] for way in ("standby", "elastic"))
-        gain = estimate((both.cheapest - alone.cheapest) / both.cheapest.mean())
-        shown = f"{percent(gain.mean, 1)} cheaper" if gain.low > 0 else "no difference shown"
-        said.append(f"{KINDS[bursts]} with {counted(both.best['money'], 'standby', 'standbys')}, {shown}")
+        alone, both = (ways[way].cheapest for way in ("standby", "elastic"))
+        pool = counted(ways["elastic"].best["money"], "standby", "standbys")
+        said.append(f"{KINDS[bursts]} with {pool}, {_beside(estimate(both - alone), both.mean())}")
     return f"The cheapest pool of a job that shrinks, beside the cheapest of one that waits: {'; '.join(said)}."
 
 
-def _nearest(numbers, wanted):
-    return min(numbers, key=lambda k: abs(k - wanted))
+def _beside(gain, share):
+    """Say how much cheaper or dearer useful work is, from the gain in the useful share of what is paid, and that share."""
+    if gain.low > 0:
+        return f"{_at_least(100 * gain.mean / share)}% cheaper"
+    return f"{_at_least(-100 * gain.mean / share)}% dearer" if gain.high < 0 < share else "no difference shown"
 
 
-def rule_name(failures, window_days):
-    """Name a rule."""
-    return f"{failures}" + ("" if window_days is None else f" in {window_days:g} d")
-
-
-def diagnosis(wrong):
-    """Name a kind of diagnosis."""
-    return f"{percent(wrong, 0)} wrong" if wrong else "right"
-
-
-def signed(number):
-    """Write a number with its sign and two decimals; what rounds to zero has none.
-
-    >>> signed(0.314), signed(-0.001)
-    ('+0.31', '0.00')
-    """
-    shown = f"{number:+.2f}"
-    return shown[1:] if not float(shown) else shown
-
-
-def _rules(p, rules):
-    rows = []
-    for r in rules:
-        change = -r.money.mean / (1 + r.money.mean)
-        rows.append([
-            rule_name(r.failures, r.window_days),
-            diagnosis(r.wrong),
-            f"{signed(100 * r.time.mean)} ± {100 * r.time.half_width:.2f}",
-            f"{signed(100 * change)}%",
-            f"{r.retired:,.0f}",
-            f"{r.good:,.0f}",
-            f"{r.break_even_days:,.1f} d" if r.time.low > 0 else "no gain",
-        ])  # fmt: skip
-    header = [
-        "failures",
-        "diagnosis",
-        "ETTR, points",
-        "cost",
-        "retired",
-        "good ones",
-        "pays up to",
-    ]
-    return table(header, rows, align="llrrrrr")
-
-
-def _rules_said(p, rules):
-    said = []
-    for wrong in sorted({r.wrong for r in rules}):
-        mine = [r for r in rules if r.wrong == wrong]
-        said.append(
-            f"Diagnosis {diagnosis(wrong)}: a gain in time is shown for {_numbers(r for r in mine if r.time.low > 0)}; useful work gets "
-            f"cheaper with {_numbers(r for r in mine if r.money.low > 0)}, and dearer with {_numbers(r for r in mine if r.money.high < 0)}."
-        )
-    return " ".join(
-        [f"Until its exchange a retired node is paid for {p.exchange_days:g} d more. Rules by their number:", *said]
-    )
-
-
-def _numbers(rules):
-    """List rules by their number of failures: those in which all count, then those with a window."""
-    by_window = {}
-    for r in rules:
-        by_window.setdefault(r.window_days, []).append(f"{r.failures}")
-    parts = [", ".join(n) + ("" if days is None else f" within {days:g} days") for days, n in by_window.items()]
-    return " and ".join(parts) or "none"
+def _about(numbers, wanted, k):
+    """Return the number nearest to a wanted one, unless it is k again, none at all, or far from it."""
+    nearest = min(numbers, key=lambda n: abs(n - wanted))
+    return nearest if nearest not in (0, k) and abs(nearest - wanted) <= max(1, wanted / 4) else None
