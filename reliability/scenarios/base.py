@@ -78,10 +78,10 @@ def duration(seconds):
     """Write a time in the unit that suits it.
 
     >>> duration(90), duration(7200), duration(3e6), duration(float("inf")), duration(0)
-    ('1.5 min', '2.0 h', '35 d', 'for ever', 'never')
+    ('1.5 min', '2.0 h', '35 d', 'for ever', '0 s')
     """
-    if seconds in (0, math.inf):
-        return "for ever" if seconds else "never"
+    if seconds == math.inf:
+        return "for ever"
     if seconds < 3600:
         return f"{seconds / 60:.1f} min" if seconds >= 60 else f"{seconds:.2g} s"
     return f"{seconds / 3600:.1f} h" if seconds < 48 * 3600 else f"{seconds / 86400:,.0f} d"

@@ -25,11 +25,6 @@ def signed(number, decimals=1):
     return f"{round(number, decimals) + 0.0:+.{decimals}f}"
 
 
-def stop(seconds):
-    """Write how long a stop is, which may be no time at all."""
-    return duration(seconds) if seconds else "0 s"
-
-
 def levers(p):
     """Lay out what each lever changes, plain and turned."""
     many, inspected = "for each 100 nodes", (p.inspection_gpu_s, p.inspection_network_s, p.inspection_host_s)
@@ -67,7 +62,7 @@ def sizes(p):
         states = [(fleets.mtbf_s(p, size, t), fleets.interval_s(p, size, t)) for t in (fleets.NONE, fleets.ALL)]
         restarts = [fleets.cold_s(p, size), fleets.swap_s(p, size)]
         cells = [states[0][0], states[1][0], *restarts, states[0][1], states[1][1]]
-        rows.append([f"{size:,}", *map(stop, cells)])
+        rows.append([f"{size:,}", *map(duration, cells)])
     header = ["GPUs", "a failure every", "all turned", "cold restart", "swap", "interval", "all turned"]
     return table(header, rows)
 

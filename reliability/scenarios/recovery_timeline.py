@@ -155,6 +155,11 @@ def _sizes(choices):
     return table(["GPUs", "a fault every", *WAYS.values()], rows)
 
 
+def break_even(seconds):
+    """Write how long a node must be away before a way pays; 0 is that it never does."""
+    return duration(seconds) if seconds else "never"
+
+
 def _worth(sizes, even):
-    rows = [[f"{size:,}", *(duration(even[way][i]) for way in even)] for i, size in enumerate(sizes)]
+    rows = [[f"{size:,}", *(break_even(even[way][i]) for way in even)] for i, size in enumerate(sizes)]
     return table(["GPUs", *(WAYS[way] for way in even)], rows)
