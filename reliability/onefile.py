@@ -150,6 +150,7 @@ def _inline(page: BeautifulSoup, built: Path) -> str:
         image["src"] = _data_uri(built / unquote(str(image["src"])))
         if image.parent and image.parent.name == "a":  # a link to the full-size file, which is this one
             image.parent.unwrap()
+    _parameters_as_table(page)
     for admonition in page.select("div.admonition.dropdown"):
         _fold(admonition)
     for table in page.find_all("table"):
@@ -161,6 +162,15 @@ def _inline(page: BeautifulSoup, built: Path) -> str:
     assert page.head is not None
     page.head.append(style)
     return str(page)
+
+
+def _parameters_as_table(page: BeautifulSoup) -> None:
+    """Put the table of the parameters where the page has their code: a file that is read is not changed there."""
+    table, cell = page.select_one("details.parameters:not(.changed)"), page.select_one("div.tag_parameters")
+    if table and cell:
+        cell.replace_with(table)
+        for injected in page.select("div.tag_injected-parameters"):
+            injected.decompose()
 
 
 def _fold(admonition: Tag) -> None:

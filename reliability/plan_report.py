@@ -18,10 +18,11 @@ from reliability.staging import publish, staging
 
 PAGE = "your_cluster"
 BOOK_ONLY = "book-only"  # cells about the book, not about the cluster
-FOR_PROGRAMS = ("card-text", "card")  # cells that plan.json makes needless in report.html
+NUMBERS = "plan.json"
+FOR_PROGRAMS = ("card-text", "card")  # cells that the file of numbers makes needless in report.html
 CODE = (
     "How the numbers were called up is in `report.ipynb`, a notebook that runs again; what works them out is the Python package "
-    "`training-reliability`. `plan.json` has the numbers for other programs."
+    "`training-reliability`. `{}` has the numbers for other programs."
 )
 WITHOUT_PATH = "cluster.toml"
 TEXTS = ("text/markdown", "text/plain", "text/html")
@@ -72,12 +73,12 @@ def write(
             _conceal(made, names_of(read))
         _answer_first(made.notebook)
         plan = made.results["results"]["plan"]
-        to_read = _to_read(made.notebook)
+        readable = to_read(made.notebook, NUMBERS)
         _say_how_to_run(made.notebook, shown, Path(out))
         (folder / "report.ipynb").write_text(made.ipynb(), encoding="utf-8")
-        made.notebook = to_read
+        made.notebook = readable
         (folder / "report.html").write_text(made.html(progress, _about(plan, shown)), encoding="utf-8")
-        (folder / "plan.json").write_text(report.as_json(plan), encoding="utf-8")
+        (folder / NUMBERS).write_text(report.as_json(plan), encoding="utf-8")
         written = publish(folder, Path(out))
     return report.Run(written, tuple(made.warnings))
 
@@ -90,8 +91,8 @@ def _answer_first(notebook: Any) -> None:
     notebook.cells = [cell for cell in notebook.cells if cell.id != "answer"]
 
 
-def _to_read(notebook: Any) -> Any:
-    """Return a copy without code: who wants it opens report.ipynb."""
+def to_read(notebook: Any, numbers: str) -> Any:
+    """Return a copy without code: who wants it opens report.ipynb; `numbers` is the file for other programs."""
     from nbformat.v4 import new_markdown_cell
 
     notebook = copy.deepcopy(notebook)
@@ -99,7 +100,7 @@ def _to_read(notebook: Any) -> Any:
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.metadata["tags"] = ["remove-input"]
-    notebook.cells.append(new_markdown_cell(CODE, id="code"))
+    notebook.cells.append(new_markdown_cell(CODE.format(numbers), id="code"))
     return notebook
 
 

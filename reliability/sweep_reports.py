@@ -203,6 +203,7 @@ def _write_fleet(file: Path, folder: Path, named: str, replications: int, seed: 
     plan_report.without_path(made, "fleet_file", file.name)
     said = [("Point", named), ("Settings", file.name), ("Replications", f"{replications:,}, seed {seed}")]
     (folder / "report.ipynb").write_text(made.ipynb(), encoding="utf-8")
+    made.notebook = plan_report.to_read(made.notebook, FLEET_JSON)
     (folder / "report.html").write_text(made.html(about={"version": __version__, "of": said}), encoding="utf-8")
     (folder / FLEET_JSON).write_text(report.as_json(made.results["results"]["simulate"]), encoding="utf-8")
 

@@ -146,7 +146,8 @@ def test_the_file_of_a_run_shows_everything_and_needs_nothing(page, runs):
     assert not re.search(r"/(tmp|home|root|Users)/", nbformat.writes(executed))
 
 
-def test_in_a_browser_a_run_asks_for_nothing_and_fits_a_phone(runs):
+def test_in_a_browser_a_run_asks_for_nothing_and_fits_a_phone_and_a_screen(runs):
+    cut = "[...document.querySelectorAll('.table-scroll')].filter(box => box.scrollWidth > box.clientWidth).length"
     with browser() as chromium:
         for page in PAGES:
             file = (runs(page)[0] / f"{page}.html").as_uri()
@@ -156,6 +157,10 @@ def test_in_a_browser_a_run_asks_for_nothing_and_fits_a_phone(runs):
             tab.goto(file)
             assert [url for url in asked if not url.startswith("data:")] == [file]
             assert tab.evaluate("document.documentElement.scrollWidth") <= 390, page
+            assert tab.evaluate("document.querySelector('h1').getBoundingClientRect().top") < 844, page
+            tab.set_viewport_size({"width": 1200, "height": 900})
+            assert tab.evaluate("document.documentElement.scrollWidth") <= 1200, page
+            assert tab.evaluate(cut) == 0, page
             tab.close()
 
 

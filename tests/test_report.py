@@ -1,5 +1,6 @@
 """The single-file report: everything a page is written in shows, and nothing is asked of another place."""
 
+import re
 from pathlib import Path
 
 import nbformat
@@ -78,10 +79,16 @@ BAD = [
 def sample(text=TEXT):
     """A notebook as it is after a run, with one of each thing that the pages are made of."""
     table = "| n | share |\n|:--|--:|\n| 1 | $50\\,\\%$ |"
+    wide = "\n".join(
+        ["| many" + 8 * " | 131,072" + " |", "|:-" + 8 * "|-:" + "|", "| useful, %" + 8 * " | 91.7 ± 0.2" + " |"]
+    )
     figure = {"image": {"alt": "One dot."}, "figure": {"name": "fig-one", "caption": "A dot, see {eq}`half`."}}
     markdown = {"text/markdown": "**Card**", RESULTS_MIME: {"secret": 1}}
     cells = [
         new_markdown_cell(text),
+        new_code_cell("ranks = 4", metadata={"tags": ["parameters"]}),
+        new_code_cell("# Parameters\nranks = 8", metadata={"tags": ["injected-parameters"]}),
+        new_code_cell("0", outputs=[new_output("display_data", {"text/markdown": wide})]),
         new_code_cell("1", outputs=[new_output("display_data", {"text/markdown": table})]),
         new_code_cell("2", outputs=[new_output("display_data", {"image/png": PIXEL})], metadata={"mystnb": figure}),
         new_code_cell("hidden = 3", outputs=[new_output("stream", text="out\n")], metadata={"tags": ["hide-cell"]}),
@@ -91,11 +98,14 @@ def sample(text=TEXT):
     return new_notebook(cells=cells, metadata={"kernelspec": kernel})
 
 
-ABOUT = {
-    "version": "1",
-    "changed": 1,
-    "parameters": [{"name": "ranks", "value": "<8>", "published": "4", "about": "how many", "changed": True}],
-}
+def about(changed, same=1):
+    """What the head says of a run with so many parameters changed, and so many as published."""
+    one = {"name": "ranks", "value": "<8>", "published": "4", "about": "how many", "changed": True}
+    other = {"name": "step_s", "value": "30", "published": "", "about": "a step (s)", "changed": False}
+    return {"version": "1", "changed": changed, "parameters": changed * [one] + same * [other]}
+
+
+ABOUT = about(1)
 
 
 @pytest.fixture(scope="module")
@@ -157,10 +167,35 @@ def test_links_to_other_pages_are_text(page):
     assert page.find("a", string="an address")["href"] == "https://example.org/"
 
 
+def parameters_of(place):
+    return [
+        [" ".join(cell.get_text(" ").split()) for cell in row.find_all(["th", "td"])]
+        for row in place.select("tbody tr")
+    ]
+
+
 def test_the_head_says_what_was_changed(page):
-    row = [cell.get_text() for cell in page.select("header tr.changed > *")]
-    assert row == ["ranks", "<8>", "4", "how many"]
+    assert parameters_of(page.header) == [["ranks how many", "<8>", "4"]]
+    assert page.header.details.summary.get_text() == "Run with 1 of 2 parameters changed"
     assert page.title.get_text().startswith("A question?")
+
+
+def test_the_parameters_stand_in_a_table_where_their_code_was(page):
+    table = page.main.select_one("details.parameters")
+    assert parameters_of(table) == [["ranks how many", "<8>", "4"], ["step_s a step (s)", "30", ""]]
+    assert not table.has_attr("open")
+    assert table.find_previous("div", class_="admonition") and table.find_next("td", string="91.7 ± 0.2")
+    assert not re.search(r"ranks = \d", page.get_text())
+
+
+@pytest.mark.parametrize(("changed", "folds"), [(0, []), (5, [True]), (6, [False])])
+def test_a_head_that_would_fill_a_phone_is_folded(changed, folds):
+    html, _ = onefile.render(sample("# Page"), "page", ROOT / "references.bib", about(changed))
+    page = BeautifulSoup(html, "html.parser")
+    assert [details.has_attr("open") for details in page.header.find_all("details")] == folds
+    assert ("Run with the published parameters" in page.header.get_text()) == (not changed)
+    columns = [cell.get_text() for cell in page.main.select("details.parameters thead th")]
+    assert columns == ["Parameter", "This run", "Published"][: 3 if changed else 2]
 
 
 def test_what_programs_read_is_not_in_the_page(report):
@@ -207,6 +242,33 @@ def test_a_browser_asks_for_nothing_and_fits_a_phone(report, tmp_path):
             root = "document.querySelector('msqrt')"
             assert tab.evaluate(f"{root}.getBoundingClientRect().height") > 10
             tab.close()
+
+
+def test_a_wide_table_fits_a_screen_and_on_a_phone_scrolls_in_its_own_box_and_says_so(report, tmp_path):
+    file = tmp_path / "report.html"
+    file.write_text(report[0], encoding="utf-8")
+    box = "[...document.querySelectorAll('main .table-scroll')].find(box => box.querySelector('th:nth-child(9)'))"
+    with browser() as chromium:
+        for width, scrolls in [(1200, False), (390, True)]:
+            tab = chromium.new_page(viewport={"width": width, "height": 900})
+            tab.goto(file.as_uri())
+            assert tab.evaluate(f"{box}.scrollWidth > {box}.clientWidth") == scrolls
+            assert tab.evaluate(f"getComputedStyle({box}).backgroundAttachment") == "local, local, scroll, scroll"
+            assert tab.evaluate("document.documentElement.scrollWidth") <= width
+            tab.close()
+
+
+def test_on_paper_the_parameters_are_unfolded(report, tmp_path):
+    file = tmp_path / "report.html"
+    file.write_text(report[0], encoding="utf-8")
+    heights = "['main details.parameters', 'main details.parameters table'].map(of => document.querySelector(of).offsetHeight)"
+    with browser() as chromium:
+        tab = chromium.new_page()
+        tab.goto(file.as_uri())
+        for media, shown in [("screen", False), ("print", True)]:
+            tab.emulate_media(media=media)
+            folded, table = tab.evaluate(heights)
+            assert (folded > table > 0) == shown
 
 
 def test_the_sample_is_a_sound_notebook():

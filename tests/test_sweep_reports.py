@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from bs4 import BeautifulSoup
+from onefile_readers import findings
 from test_sweep import CLUSTER as FLEET
 
 from reliability import __main__ as cli
@@ -134,6 +136,22 @@ def test_the_report_of_a_fleet_has_the_numbers_of_the_sweep(fleets):
         config = fleet_document.read(place / "fleet.toml")
         assert found["fleet"] == rounded(config.model_dump(mode="json"))
         assert config.warm_standbys == row["fleet.warm_standbys"]
+
+
+def test_the_report_of_a_fleet_has_no_code_and_its_results_before_its_settings(fleets):
+    place = made(fleets)[0]
+    page = BeautifulSoup((place / "report.html").read_text(encoding="utf-8"), "html.parser")
+    assert not page.find_all(["pre", "details"])
+    assert findings(str(page)) == []
+    assert [title.get_text() for title in page.main.find_all("h2")] == [
+        "The results",
+        "Where the hours go",
+        "The settings",
+        "Where it holds and where not",
+    ]
+    last = page.main.find_all("p")[-1].get_text()
+    assert "report.ipynb" in last and "simulate.json has the numbers for other programs" in last
+    assert "model.compute" in (place / "report.ipynb").read_text(encoding="utf-8")
 
 
 def test_the_report_of_a_cluster_is_that_of_its_plan(clusters):
