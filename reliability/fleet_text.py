@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from reliability.fleet_result import FleetResult
 
 SCHEMA, VERSION = "training-reliability/simulate", 1
+INTERVAL, NONE_LOST = "95 % interval", "No hour is lost."
 COUNTS = {"work_h": "hours of work", "horizon_h": "hours"}
 
 
@@ -46,33 +47,42 @@ def as_text(result: FleetResult, config: Fleet, at_medians: bool = False) -> str
     at_medians : bool
         Whether the settings are the medians of what a cluster file gives.
     """
-    found = result.summary()
     given = "work_h" if config.work_h is not None else "horizon_h"
     aim = f"{getattr(config, given):,.6g} {COUNTS[given]}"
     partial = " (interrupted: partial)" if result.partial else ""
     head = f"{config.job_nodes:,} nodes, {aim}; {counted(len(result), 'replication')}{partial}, {result.seconds:.1f} s of processor time."
+    if at_medians:
+        head += "\nEach quantity of the cluster file is at its median; `plan` has their whole range."
+    parts = [head, results(result)]
+    if lost := hours_lost(result):
+        parts.append(table(["hours lost", "mean", INTERVAL, "sd", "share"], lost))
+        parts.append("\n".join(f"{name}: {budget.MEANING[name]}" for name, *_ in lost))
+    else:
+        parts.append(NONE_LOST)
+    return "\n\n".join(parts)
+
+
+def results(result: FleetResult) -> str:
+    """Return the times and counts as a table, and the names of what never happened."""
+    found = result.summary()
     rows = [
         ("training time, h", *_cells(found["training_time_h"])),
         ("effective training ratio", *_cells(found["effective_training_ratio"], 4)),
         *((name.replace("_", " "), *_cells(found[name])) for name, count in result.counts.items() if count.any()),
     ]
-    whole = found["training_time_h"]["mean"]
-    lost = [
-        (name, *_cells(hours), f"{100 * hours['mean'] / whole:.2f}%")
+    never = [name.replace("_", " ") for name, count in result.counts.items() if not count.any()]
+    said = ["\n\n", fill(f"None: {', '.join(never)}.", 80)] if never else []
+    return "".join([table(["mean of the replications", "mean", INTERVAL, "sd"], rows), *said])
+
+
+def hours_lost(result: FleetResult) -> list[tuple[str, str, str, str, str]]:
+    """Return the bins that have lost hours as rows: name, mean, interval, spread, and share of the whole time."""
+    found = result.summary()
+    return [
+        (name, *_cells(hours), f"{100 * hours['mean'] / found['training_time_h']['mean']:.2f}%")
         for name, hours in found["hours_lost"].items()
         if hours["mean"] > 0
     ]
-    if at_medians:
-        head += "\nEach quantity of the cluster file is at its median; `plan` has their whole range."
-    parts = [head, table(["mean of the replications", "mean", "95 % interval", "sd"], rows)]
-    if never := [name.replace("_", " ") for name, count in result.counts.items() if not count.any()]:
-        parts.append(fill(f"None: {', '.join(never)}.", 80))
-    if lost:
-        parts.append(table(["hours lost", "mean", "95 % interval", "sd", "share"], lost))
-        parts.append("\n".join(f"{name}: {budget.MEANING[name]}" for name, *_ in lost))
-    else:
-        parts.append("No hour is lost.")
-    return "\n\n".join(parts)
 
 
 def _cells(estimate: dict[str, float], decimals: int | None = None) -> tuple[str, str, str]:

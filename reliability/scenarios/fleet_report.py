@@ -34,8 +34,8 @@ def compute(p):
     sections = {
         "answer": _answer(document, config),
         "settings": _settings(config),
-        "results": _results(document, result.counts),
-        "hours": _hours(document),
+        "results": fleet_text.results(result),
+        "hours": _hours(result),
     }
     return Result({}, sections, {"fleet": config, "result": result, "document": document})
 
@@ -66,31 +66,15 @@ def flat(prefix, tree):
             yield f"{prefix}{name}", value
 
 
-def _results(document, counts):
-    rows = [
-        ["training time, h", *_cells(document["training_time_h"])],
-        ["effective training ratio", *_cells(document["effective_training_ratio"])],
-        *([name.replace("_", " "), *_cells(document[name])] for name in counts),
-    ]
-    return text.table(["mean of the replications", "mean", "low", "high", "sd"], rows)
-
-
-def _hours(document):
-    whole = document["training_time_h"]["mean"]
-    rows = [
-        [name, *_cells(hours), text.percent(hours["mean"] / whole), budget.MEANING[name]]
-        for name, hours in lost(document)
-    ]
+def _hours(result):
+    rows = [(*row, budget.MEANING[row[0]]) for row in fleet_text.hours_lost(result)]
     if not rows:
-        return "No hour is lost."
-    return text.table(["hours lost", "mean", "low", "high", "sd", "share", "what it is"], rows, align="lrrrrrl")
+        return fleet_text.NONE_LOST
+    header = ["hours lost", "mean", fleet_text.INTERVAL, "sd", "share", "what it is"]
+    return text.table(header, rows, align="lrrrrl")
 
 
 def lost(document):
     """Return the bins that have lost hours, as (name, estimate), the greatest first."""
     found = [(name, hours) for name, hours in document["hours_lost"].items() if hours["mean"] > 0]
     return sorted(found, key=lambda part: -part[1]["mean"])
-
-
-def _cells(estimate):
-    return [f"{estimate[part]:,.5g}" for part in ("mean", "low", "high", "sd")]
