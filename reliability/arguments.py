@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 
 from reliability.errors import BadInput
 from reliability.scenarios.base import ParameterError, build
-
-
-def nearest(name: str, known: Sequence[str]) -> str:
-    """Return a hint at the known name that is most like this one, or nothing.
-
-    >>> nearest("seeds", ["seed", "days"])
-    'Did you mean seed? '
-    """
-    close = difflib.get_close_matches(name, known, n=1)
-    return f"Did you mean {close[0]}? " if close else ""
+from reliability.text import nearest
 
 
 def check(page: str, model: type[BaseModel], published: Mapping, given: Mapping) -> dict[str, Any]:

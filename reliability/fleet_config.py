@@ -1,7 +1,5 @@
 """What a fleet is: the job, its pool, and the parts of :mod:`reliability.fleet_parts`; what is not modelled is refused."""
 
-from difflib import get_close_matches
-
 import numpy as np
 from pydantic import ValidationError, model_validator
 
@@ -19,6 +17,7 @@ from reliability.fleet_parts import (
     Retirement,
     Straggler,
 )
+from reliability.text import nearest
 
 MOST_EVENTS = 1e9  # of a kind in a replication, which then takes minutes
 MOST_NODES = 10**6
@@ -179,8 +178,7 @@ def _fault(fault):
     where = ".".join(str(part) for part in fault["loc"])
     if fault["type"] == "extra_forbidden":
         known = list((PARTS[fault["loc"][0]] if len(fault["loc"]) > 1 else Fleet).model_fields)
-        close = get_close_matches(str(fault["loc"][-1]), known, n=1)
-        return f"{where}: unknown key. {f'Did you mean {close[0]}? ' if close else ''}The keys are: {', '.join(known)}"
+        return f"{where}: unknown key. {nearest(str(fault['loc'][-1]), known)}The keys are: {', '.join(known)}"
     if fault["type"] == "missing":
         return f"{where}: is missing"
     if fault["type"] == "value_error":  # a rule over several settings names them itself

@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import Any
 
 from reliability import settings_files
-from reliability.arguments import nearest
 from reliability.cluster import find
 from reliability.errors import BadInput
+from reliability.text import nearest
 
 MOST_POINTS = 10_000_000
 MOST_REPLICATIONS = 1_000_000

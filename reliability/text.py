@@ -1,5 +1,7 @@
 """Numbers as text, and tables as Markdown."""
 
+from difflib import get_close_matches
+
 
 def percent(share, decimals=2):
     """Format a share as a percentage.
@@ -32,6 +34,30 @@ def counted(number, noun, several=None):
     ('1 incident', '2,478 incidents', '0 repeats of a row')
     """
     return f"{number:,} {noun if number == 1 else several or noun + 's'}"
+
+
+def escaped(text):
+    """Text with what does not print written as an escape: a terminal must not obey a log.
+
+    Examples
+    --------
+    >>> escaped("gpu1" + chr(27) + "[2J")
+    'gpu1\\\\x1b[2J'
+    """
+    text = str(text)
+    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def nearest(name, known):
+    """Return a hint at the known name that is most like this one, or nothing.
+
+    Examples
+    --------
+    >>> nearest("seeds", ["seed", "days"])
+    'Did you mean seed? '
+    """
+    close = get_close_matches(name, known, n=1)
+    return f"Did you mean {close[0]}? " if close else ""
 
 
 def shortened(items, most=20):

@@ -412,6 +412,7 @@ def test_every_bin_has_a_meaning_and_a_place_in_the_goodput_taxonomy():
         ({"failures": {"bad_shar": 0.1}}, r"failures.bad_shar: unknown key. Did you mean bad_share\?"),
         ({"faults": [{"name": "x", "detect": 1.0}]}, "faults.0.detect: unknown key. Did you mean detection_s"),
         ({"qqq": 3}, "qqq: unknown key. The keys are"),
+        ({"q\x1b\nq": 3}, r"q\\x1b\\nq: unknown key. The keys are"),
         ({"repair": None}, "repair: is missing"),
         ({"recovery": {"restart_s": float("nan")}}, "recovery.restart_s = nan"),
         ({"work_h": 3.0}, "work_h, horizon_h: give one of them"),

@@ -114,6 +114,12 @@ def test_what_is_refused(written, text, said):
     assert "\n" not in str(error.value)
 
 
+def test_a_name_that_would_command_a_terminal_is_shown_escaped(written):
+    with pytest.raises(BadInput, match=r"grid\.x\\x1b\\n = 3: must be a list") as error:
+        grid.read(written(HEAD + '[grid]\n"x\\u001b\\n" = 3'))
+    assert str(error.value).isprintable()
+
+
 def test_no_such_file(tmp_path):
     with pytest.raises(BadInput, match="cannot be read"):
         grid.read(tmp_path / "none.toml")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from heapq import nsmallest
 
 from reliability.errors import BadInput
-from reliability.text import counted
+from reliability.text import counted, escaped
 
 KINDS = ("dropped", "merged", "unknown", "assumed", "excluded", "warning")
 LINES_KEPT = 10  # of each note, so that it stays short for a million bad rows
@@ -91,18 +91,6 @@ def note_table(notes):
 def dropped(notes):
     """How many lines were dropped, whatever the reason."""
     return sum(n.count for n in notes if n.kind == "dropped")
-
-
-def escaped(text):
-    """Text with what does not print written as an escape: a terminal must not obey a log.
-
-    Examples
-    --------
-    >>> escaped("gpu1" + chr(27) + "[2J")
-    'gpu1\\\\x1b[2J'
-    """
-    text = str(text)
-    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def quoted(text, most=SHOWN):
