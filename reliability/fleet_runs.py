@@ -1,7 +1,8 @@
-"""A simulation of a fleet in this process or on workers, and its results as JSON and as text."""
+"""A simulation of a fleet in this process or on workers."""
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from reliability.fleet_config import Fleet
 
-BLOCK = 250  # replications of a task; no result depends on it
+BLOCK = 250  # replications of a task, at most; no result depends on it
 
 
 def simulate(
@@ -53,8 +54,9 @@ def simulate(
     done, wanted = 1, fleet.FEWEST if replications == "auto" else replications
     try:
         while done < wanted:
-            pieces = [(config, key, first, min(BLOCK, wanted - first)) for first in range(done, wanted, BLOCK)]
-            for i, part in results(_block, pieces, client):
+            block = _block(wanted - done, client)
+            pieces = [(config, key, first, min(block, wanted - first)) for first in range(done, wanted, block)]
+            for i, part in results(_simulate, pieces, client):
                 parts[pieces[i][2]] = part
                 if progress:
                     progress(sum(map(len, parts.values())), wanted, time.perf_counter() - started)
@@ -66,7 +68,13 @@ def simulate(
     return _from_the_first(parts)
 
 
-def _block(piece):
+def _block(replications: int, client: Client) -> int:
+    """Return how many replications a task has: each worker gets four tasks, so that none waits long for the last."""
+    workers = len(client.scheduler_info()["workers"])
+    return min(BLOCK, math.ceil(replications / (4 * max(workers, 1))))
+
+
+def _simulate(piece):
     return fleet.simulate_block(*piece)
 
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -325,6 +326,12 @@ def test_the_same_bytes_from_workers_and_from_here(folder, monkeypatch):
         automatic = fleet_runs.simulate(config, 5, "auto", client)
     assert bytes_of(there) == bytes_of(here)
     assert bytes_of(automatic) == bytes_of(fleet_runs.simulate(config, 5, "auto"))
+
+
+@pytest.mark.parametrize(("replications", "block"), [(1, 1), (31, 4), (199, 25), (1_000_000, 250)])
+def test_every_worker_has_a_share_of_a_few_replications(replications, block):
+    two = SimpleNamespace(scheduler_info=lambda: {"workers": {"one": {}, "other": {}}})
+    assert fleet_runs._block(replications, two) == block
 
 
 def test_interrupted_a_simulation_reports_what_it_has(folder):
