@@ -2,7 +2,7 @@
 
     python benchmarks/sweeps.py [--quick]
 
-The figures of `reliability/sweep_cost.py` are this run's on the machine that is named there.
+The figures of `reliability/sweep_cost.py` are those of one such run.
 """
 
 import argparse
@@ -12,7 +12,7 @@ import tracemalloc
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from reliability import distribute, grid, sweep, sweep_cost
+from reliability import distribute, fleet, grid, sweep, sweep_cost
 
 GRID = Path(__file__).parents[1] / "examples" / "grids" / "standbys.toml"
 TASKS, POINTS, WORKERS = 3000, 2000, 2
@@ -52,7 +52,7 @@ def point_s(points):
     held_bytes = tracemalloc.get_traced_memory()[0] / len(held)
     tracemalloc.stop()
     prepare, made = best(lambda: sweep.points(read)), sweep.points(read)
-    key, sample = sweep.draw_key(read.seed), sweep.points(few)
+    key, sample = fleet.key_of(read.seed), sweep.points(few)
     sweep.simulate_points(([(sample[0].key, sample[0].fleet)], key, 2))  # compiled
     batch = [(point.key, point.fleet) for point in sample], key, read.replications
     simulate, results = best(lambda: sweep.simulate_points(batch)), sweep.simulate_points(batch)

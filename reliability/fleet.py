@@ -98,6 +98,11 @@ def draw_key(rng):
     return int(high) << 64 | int(low)
 
 
+def key_of(seed):
+    """Return the key of the simulations under a seed, as the command line takes it."""
+    return draw_key(np.random.default_rng(seed))
+
+
 def simulate_key(config, key, replications="auto", *, precision=0.005, level=0.95, block=BLOCK, progress=None, partial=False):
     """Simulate a fleet under a key; see :func:`simulate`."""
     if not isinstance(config, Fleet):

@@ -80,6 +80,10 @@ class FleetResult:
         Where that time went; see ``reliability.budget.BINS``. They sum to `elapsed_s`.
     counts : dict of str to array [n]
         See `COUNT_MEANING`.
+    seconds : float
+        Of processor time, of all processes together.
+    partial : bool
+        Whether an interruption left replications undone.
     """
 
     elapsed_s: np.ndarray
@@ -138,9 +142,3 @@ def join(parts, partial=False):
         sum(part.seconds for part in parts),
         partial,
     )
-
-
-def bytes_of(result):
-    """Return all numbers of all replications as bytes: equal where two runs agree to the last bit."""
-    arrays = [result.elapsed_s, *result.bins_s.values(), *result.counts.values()]
-    return b"".join(np.ascontiguousarray(array, dtype="<f8").tobytes() for array in arrays)

@@ -7,8 +7,6 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from reliability import fleet
 from reliability.distribute import results
 from reliability.fleet_result import FleetResult, join
@@ -44,7 +42,7 @@ def simulate(
     FleetResult
         Interrupted from the keyboard it is partial: the replications from the first on that were done.
     """
-    key = fleet.draw_key(np.random.default_rng(seed))
+    key = fleet.key_of(seed)
     if client is None:
         return fleet.simulate_key(config, key, replications, progress=progress, partial=True)
     started = time.perf_counter()

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from reliability import checkpoint, checks, renewal
+from reliability import checkpoint, renewal
 from reliability.availability import expected_ettr
 from reliability.placements import chance_placed_anew
 from reliability.repair_queues import erlang_b
@@ -13,6 +13,7 @@ HOUR = 3600.0
 SMALLEST_RATE = 1e-15  # failures of a node in an hour: as good as none, and still a number to divide by
 MOST_STANDBYS = 2000  # that are tried; more are not a pool but a second cluster
 CHOOSING = 500  # draws with which a choice is made: it moves little with more, and what it keeps less still
+AS_GOOD = 0.005  # of the ETTR: intervals that lose no more are as good as the best
 FURTHEST = 690.0  # logarithm of seconds: no float is much larger
 WIDEST = 1e3  # how far from Young's interval the best one is looked for, as a factor
 
@@ -160,14 +161,15 @@ class State:
         return renewal.share_without_failure(self.interval, self.write, horizon, self.drag)
 
 
-def thinned(state, draws=CHOOSING):
+def drawn_anew(state, change):
+    """Return a state in which a function has changed each of the arrays that have draws."""
+    drawn = {name: value for name, value in vars(state).items() if isinstance(value, np.ndarray) and name != "on_node"}
+    return replace(state, **{name: change(value) for name, value in drawn.items()})
+
+
+def thinned(state):
     """Return a state with only the first draws, which are as random as all of them."""
-    parts = {
-        name: value[:draws]
-        for name, value in vars(state).items()
-        if isinstance(value, np.ndarray) and name != "on_node"
-    }
-    return replace(state, **parts)
+    return drawn_anew(state, lambda draws: draws[:CHOOSING])
 
 
 def best_interval(state):
@@ -176,23 +178,20 @@ def best_interval(state):
     return _maximum(state, _weights(state))
 
 
-def good_intervals(state, tolerance=0.005):
-    """Return the shortest and the longest interval whose mean ETTR is as good to a relative `tolerance`, in seconds."""
+def good_intervals(state):
+    """Return the shortest and the longest interval whose mean ETTR is as good to a relative `AS_GOOD`, in seconds."""
     from scipy.optimize import brentq
 
-    tolerance = checks.scalar("tolerance", checks.inner_probability("tolerance", tolerance))
     state = thinned(state)
     weights = _weights(state)
     best = np.log(_maximum(state, weights))
-    wanted = (1 - tolerance) * _mean(best, state, weights)
+    wanted = (1 - AS_GOOD) * _mean(best, state, weights)
     ends = []
     for step in (-1.0, 1.0):
         end = best
         while _mean(end, state, weights) > wanted and abs(end) < FURTHEST:
             end, step = np.clip(end + step, -FURTHEST, FURTHEST), 1.2 * step
-        if (
-            _mean(end, state, weights) > wanted
-        ):  # as good as far as it was looked: a write or failures that cost nothing
+        if _mean(end, state, weights) > wanted:  # as far as it was looked: a write or failures that cost nothing
             ends.append(float(np.exp(end)))
             continue
         ends.append(float(np.exp(brentq(lambda x: _mean(x, state, weights) - wanted, min(best, end), max(best, end)))))

@@ -10,6 +10,7 @@ from reliability.job_state import State
 from reliability.plan_words import many
 
 HALF = 0.5  # the yardstick where nothing is offered
+ROUNDS = 5  # in which standbys and interval follow each other, at most
 
 
 @dataclass(frozen=True)
@@ -153,21 +154,19 @@ def together(state, chosen):
     return state
 
 
-def settled(state, chosen, rounds=5):
+def settled(state, chosen):
     """Apply levers one after another, and the standbys and the interval again until the pool is the one that pays at that interval.
 
     Parameters
     ----------
     state : State
     chosen : list of Lever
-    rounds : int
-        At most so many times.
     """
     state = together(state, chosen)
     by_name = {lever.name: lever for lever in chosen}
     if not {"standbys", "interval"} <= set(by_name):
         return state
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         again = by_name["standbys"].apply(state)
         if again.standbys == state.standbys:
             break

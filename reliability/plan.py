@@ -154,22 +154,6 @@ def make(cluster, draws=DRAWS, seed=SEED, anonymise=False, names=None, runs=RUNS
     )  # fmt: skip
 
 
-def state_of(cluster, draws=DRAWS, seed=SEED):
-    """Return the present state of a cluster as it is drawn, its interval set, and the classes of its failures.
-
-    Parameters
-    ----------
-    cluster : Cluster
-    draws, seed : int
-
-    Returns
-    -------
-    (State, tuple of str)
-    """
-    evidence, now = current(cluster, Streams(seed, draws), Names(False))
-    return now, evidence.classes
-
-
 def names_of(cluster):
     """Return the aliases that a plan of a cluster gives to all names in its file and its logs."""
     names = Names(True)

@@ -9,24 +9,19 @@ import numpy as np
 
 from reliability import fleet_config
 from reliability.fleet_config import Fleet
-from reliability.fleet_parts import Checkpoint, Failures, FaultClass, Recovery, Repair, Straggler
-from reliability.job_state import HOUR, SMALLEST_RATE, State
+from reliability.fleet_parts import Checkpoint, Failures, FaultClass, Part, Recovery, Repair, Straggler
+from reliability.job_state import HOUR, SMALLEST_RATE, State, drawn_anew
 
 AT_ONCE = 1e-6  # of the horizon: until the ranks are slow, on average, that a cluster file says are slow all the time
-MOST_OFTEN = 1e6  # a node and day, that a fleet may have of anything
+MOST_OFTEN = 1e6  # of a node and day: at once for any job, and within what a fleet may have
 NEVER_S = 1e12  # until they are found: longer than any horizon
 SHORTEST_S = 1e-3  # interval: no job writes more often, and one that could for nothing would gain nothing by it
-MOST_POOL = 10**6  # nodes that a fleet may have
 
 
 def at_medians(state: State) -> State:
     """Return a state with one draw, in which each quantity has its median."""
-    parts = {
-        name: np.median(value, axis=0, keepdims=True)
-        for name, value in vars(state).items()
-        if isinstance(value, np.ndarray) and name != "on_node"
-    }
-    return replace(state, **parts | {"shares": parts["shares"] / parts["shares"].sum()})
+    middle = drawn_anew(state, lambda draws: np.median(draws, axis=0, keepdims=True))
+    return replace(middle, shares=middle.shares / middle.shares.sum())
 
 
 def elsewhere(state: State) -> np.ndarray:
@@ -154,18 +149,17 @@ class Builder:
         def make(rate, repair_h, _):
             # Those in repair are Poisson: ten standard deviations above their mean, no run comes near so many.
             away = rate * state.nodes * (repair_h or 0.0)
-            return min(least + int(away + 10 * away**0.5) + 20, MOST_POOL)
+            return min(least + int(away + 10 * away**0.5) + 20, fleet_config.MOST_NODES)
 
         return self._each("pool", (state.rate, state.repair_h, least), make)
 
 
 def _plain(parts):
     """A fleet's parts as the nested mappings that :func:`reliability.fleet_config.build` checks."""
-    return {
-        name: part.model_dump()
-        if hasattr(part, "model_dump")
-        else [one.model_dump() for one in part]
-        if name == "faults"
-        else part
-        for name, part in parts.items()
-    }
+    return {name: _values(part) for name, part in parts.items()}
+
+
+def _values(part):
+    if isinstance(part, tuple):
+        return [_values(one) for one in part]
+    return part.model_dump() if isinstance(part, Part) else part

@@ -9,7 +9,6 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
-import math
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -170,7 +169,7 @@ def run(
         As :func:`reliability.distribute.place` gives it; by default the work is done in this process.
     progress : function of (done, all, seconds), optional
     """
-    key = draw_key(grid.seed)
+    key = fleet.key_of(grid.seed)
     left = list({point.key: point.fleet for point in members if point.key not in kept.done}.items())
     all_points, done, started = len(members), len(members) - len(left), time.perf_counter()
     if progress:
@@ -195,19 +194,12 @@ def run(
             progress(done, all_points, time.perf_counter() - started)
 
 
-def draw_key(seed: int) -> int:
-    """Return the key of the simulations under a seed, as `simulate` has it."""
-    import numpy as np
-
-    return fleet.draw_key(np.random.default_rng(seed))
-
-
 def table(members: list[Point], kept: Store):
     """Return the results of all points, a row each in the grid's order, as a DataFrame."""
     import pandas as pd
 
     rows = [{**point.settings, **kept.done[point.key]} for point in members]
-    return pd.DataFrame(rows).map(lambda value: math.nan if value is None else value)
+    return pd.DataFrame(rows)
 
 
 def write_table(results, folder: str | os.PathLike) -> list[Path]:

@@ -242,3 +242,9 @@ def spikes(losses, threshold, window):
             if loss > threshold * median:
                 found.append(step)
     return found
+
+
+def bytes_of(result):
+    """All numbers of all replications of a fleet as bytes: equal where two runs agree to the last bit."""
+    arrays = [result.elapsed_s, *result.bins_s.values(), *result.counts.values()]
+    return b"".join(np.ascontiguousarray(array, dtype="<f8").tobytes() for array in arrays)

@@ -11,7 +11,7 @@ import pytest
 import test_fleet
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as some
-from oracles import assert_mean, modest
+from oracles import assert_mean, bytes_of, modest
 
 from reliability import fleet, fleet_config, fleet_result
 from reliability.budget import BINS
@@ -572,7 +572,7 @@ def same_bytes(given, key):
     whole = fleet.simulate_key(config, key, 5)
     parts = [fleet.simulate_block(config, key, first, number) for first, number in ((0, 1), (1, 3), (4, 1))]
     others = fleet.simulate_key(config, key, 5, block=2), fleet_result.join(parts)
-    return whole, {fleet_result.bytes_of(whole)} == {fleet_result.bytes_of(other) for other in others}
+    return whole, {bytes_of(whole)} == {bytes_of(other) for other in others}
 
 
 def assert_fleet(worker, given, key):
@@ -603,7 +603,7 @@ def each_and_alone(given_fleets, key):
     configs = [fleet_config.build(one) for one in given_fleets]
     alone = [fleet.simulate_block(config, key, 3 + i, 1) for i, config in enumerate(configs)]
     both = fleet.simulate_each(configs, key, first=3), fleet_result.join(alone)
-    return tuple(fleet_result.bytes_of(result) for result in both)
+    return tuple(bytes_of(result) for result in both)
 
 
 @settings(found, max_examples=20)
@@ -691,7 +691,7 @@ def test_the_end_of_the_work_is_a_horizon():
 def test_a_window_as_long_as_the_run_or_as_short_as_a_moment(one, other):
     lemons = {"failures": {"rate_per_node_day": 0.5, **LEMONS}}
     results = [run(20, 5, **lemons, retirement=rule) for rule in (one, other)]
-    assert fleet_result.bytes_of(results[0]) == fleet_result.bytes_of(results[1])
+    assert bytes_of(results[0]) == bytes_of(results[1])
     assert results[0].counts["failures"].min() >= 3
 
 
@@ -705,7 +705,7 @@ def test_a_share_of_nothing_changes_nothing(life):
         {"repair": {"manual_s": 1e6, "manual_fails": 1.0}, "failures": life},
         {"recovery": {"swap_s": 600.0}, "failures": life},
     ):
-        assert fleet_result.bytes_of(run(20, 5, **parts)) == fleet_result.bytes_of(plain)
+        assert bytes_of(run(20, 5, **parts)) == bytes_of(plain)
 
 
 def test_auto_stops_where_what_it_has_not_seen_is_rare():

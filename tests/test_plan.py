@@ -19,9 +19,10 @@ from reliability import (
     plan_terminal,
     plan_text,
 )
+from reliability.aliases import Names
 from reliability.errors import ClusterError
 from reliability.page import rounded
-from reliability.quantities import interval
+from reliability.quantities import Streams, interval
 
 FILE = """\
 name = "{name}"
@@ -58,6 +59,12 @@ RUNS = 60
 def made(name="x", write="30", draws=600, more="", old="", new="", runs=RUNS):
     text = FILE.format(name=name, write=write).replace(old or "\0", new) + more
     return plan.make(cluster.parse(text), draws, runs=runs)
+
+
+def state_of(read, draws, seed=7):
+    """The present state of a cluster, drawn, and the classes of its failures."""
+    evidence, now = plan.current(read, Streams(seed, draws), Names(False))
+    return now, evidence.classes
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +112,7 @@ def test_the_formula_of_one_draw_is_the_chapter_models_by_hand():
         "{ value = 0.02, low = 0.01, high = 0.04 }",
     ):
         text = text.replace(table, table.split("value = ")[1].split(",")[0])
-    sure, _ = plan.state_of(cluster.parse(text.replace("repair_h", 'none_left = "wait"\nrepair_h')), draws=100)
+    sure, _ = state_of(cluster.parse(text.replace("repair_h", 'none_left = "wait"\nrepair_h')), draws=100)
     mtbf = 24_000 / 6.5 / 128 * 3600
     load = 128 * 6.5 / 24_000 * 0.6 * 24
     none = (load**2 / 2) / (1 + load + load**2 / 2)

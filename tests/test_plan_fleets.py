@@ -4,18 +4,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from oracles import bytes_of
 from test_plan import FILE
+from test_plan import state_of as drawn
 
-from reliability import cluster, fleet, fleet_config, plan, plan_fleets
+from reliability import cluster, fleet, fleet_config, plan_fleets
 from reliability.cluster import ClusterError
-from reliability.fleet_config import FleetError
-from reliability.fleet_result import bytes_of
 
 TEXT = FILE.format(name="x", write="30")
 
 
 def state_of(text=TEXT, draws=20, **changes):
-    state, classes = plan.state_of(cluster.parse(text), draws)
+    state, classes = drawn(cluster.parse(text), draws)
     return replace(state, **changes), classes
 
 
@@ -104,10 +104,9 @@ def test_medians_are_one_draw():
 
 
 def test_the_largest_pool_is_the_largest_that_a_fleet_may_have():
-    values = fleets(*state_of())[0].model_dump(exclude_none=True)
-    assert fleet_config.build(values | {"pool_nodes": plan_fleets.MOST_POOL})
-    with pytest.raises(FleetError, match="pool_nodes"):
-        fleet_config.build(values | {"pool_nodes": plan_fleets.MOST_POOL + 1})
+    """So many fail in a repair here that more would be wanted, which is refused."""
+    made = fleets(*state_of(rate=np.full(20, 1000.0)))
+    assert {one.pool_nodes for one in made} == {fleet_config.MOST_NODES}
 
 
 def test_a_job_that_is_too_large_to_simulate_is_refused():

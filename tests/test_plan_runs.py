@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 from scipy import stats
-from test_plan import FILE
+from test_plan import FILE, state_of
 
-from reliability import budget, cluster, fleet, plan, plan_fleets, plan_runs
+from reliability import budget, cluster, fleet, plan_fleets, plan_runs
 from reliability.fleet_result import FleetResult
 from reliability.quantities import Streams, interval
 from reliability.renewal import PARTS
@@ -29,7 +29,7 @@ for given in (
 
 def simulator(text=TEXT, draws=400, runs=60, seed=7):
     read = cluster.parse(text)
-    state, classes = plan.state_of(read, draws, seed)
+    state, classes = state_of(read, draws, seed)
     return plan_runs.Simulator(classes, 24 * read.target.horizon_days, Streams(seed, draws), state, runs), state
 
 
@@ -201,7 +201,7 @@ def test_intervals_of_simulated_logs_cover_the_truth(tmp_path):
         f'log = {{ path = "log.csv", nodes = {nodes}, observed_from = 2026-01-01, observed_to = 2026-03-02 }}',
     )
     text = text.replace("gpus = 1024", "gpus = 128").replace("horizon_days = 30", "horizon_days = 10")
-    truth, _ = plan.state_of(
+    truth, _ = state_of(
         cluster.parse(
             text.replace(
                 text[text.index("log = {") : text.index("}\n") + 1], f"rate_per_1000_node_days = {1000 * rate}"
@@ -222,7 +222,7 @@ def test_intervals_of_simulated_logs_cover_the_truth(tmp_path):
             )
         (tmp_path / "log.csv").write_text("\n".join(rows) + "\n")
         read = cluster.parse(text, folder=tmp_path)
-        state, classes = plan.state_of(read, 400, seed)
+        state, classes = state_of(read, 400, seed)
         found = plan_runs.Simulator(classes, 240.0, Streams(seed, 400), state, 150).measure(state)
         below.append(np.mean(found.ettr < expected))
     assert stats.kstest(below, "uniform").pvalue > 0.001

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+from oracles import bytes_of
 
 from reliability import __main__ as cli
 from reliability import (
@@ -26,7 +27,6 @@ from reliability import (
     sweep,
 )
 from reliability.errors import BadInput
-from reliability.fleet_result import bytes_of
 from reliability.logs import step_times as steps_log
 from reliability.logs import training as training_log
 
@@ -83,7 +83,7 @@ def test_a_sweep_leaves_a_row_a_point_and_a_picture(folder, capsys):
         tables = grid.read(folder / "grid.toml").document(
             {"fleet.warm_standbys": int(row["fleet.warm_standbys"]), "fleet.checkpoint.interval_s": row.iloc[1]}
         )
-        alone = fleet.simulate_key(fleet_config.build(tables["fleet"]), sweep.draw_key(3), 20)
+        alone = fleet.simulate_key(fleet_config.build(tables["fleet"]), fleet.key_of(3), 20)
         assert row["effective_training_ratio.mean"] == alone.effective_training_ratio.mean()
     assert (folder / "out/sweep.svg").read_text().startswith("<?xml")
 
