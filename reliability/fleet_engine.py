@@ -14,8 +14,8 @@ from reliability.fleet_result import COUNTS
 from reliability.fleet_state import Replication, Workspace
 from reliability.fleet_stops import BINS_OF_PHASES, LACKING, RUNNING
 
-STOPPED_SLOW = COUNTS.index("stragglers_found")
-CORRUPTIONS = COUNTS.index("corruptions_found")
+STRAGGLERS_FOUND = COUNTS.index("stragglers_found")
+CORRUPTIONS_FOUND = COUNTS.index("corruptions_found")
 AT_A_TIME = 1_000_000  # events, which take less than a second
 FAILURE, WORK, SPEED, RETURN, HORIZON = range(5)  # events of a running job
 
@@ -112,7 +112,7 @@ def _turn(r):
         if following == work.ALL_DONE:
             return True
         if work.go_on(r, following):
-            r.s.counts[CORRUPTIONS] += 1
+            r.s.counts[CORRUPTIONS_FOUND] += 1
             stops.begin_pause(r, c.corrupted)
     elif event == SPEED:
         _change_speed(r)
@@ -139,7 +139,7 @@ def _change_speed(r):
         stops.set_speed(r)
     else:
         s.slow_left = take(r, STRAGGLER) / c.slow_rate
-        r.s.counts[STOPPED_SLOW] += 1
+        r.s.counts[STRAGGLERS_FOUND] += 1
         stops.begin_pause(r, c.pause)
 
 

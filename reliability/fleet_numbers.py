@@ -12,21 +12,7 @@ from reliability import lives
 from reliability.fleet_compiled import compiled
 
 # The order is part of what a seed means: append, never insert.
-PURPOSES = (
-    "gap",
-    "kind",
-    "class",
-    "size",
-    "automatic",
-    "manual",
-    "fate",
-    "join",
-    "straggler",
-    "silent",
-    "life",
-    "node",
-)
-GAP, KIND, CLASS, SIZE, AUTOMATIC, MANUAL, FATE, JOIN, STRAGGLER, SILENT, LIFE, NODE = range(len(PURPOSES))
+GAP, KIND, CLASS, SIZE, AUTOMATIC, MANUAL, FATE, JOIN, STRAGGLER, SILENT, LIFE, NODE = PURPOSES = range(12)
 _EXPONENTIAL = {GAP, AUTOMATIC, MANUAL, STRAGGLER, SILENT}  # of unit mean; lives in seconds, the rest uniform
 _FEWEST, _MOST = 64, 16_384  # numbers drawn ahead; no result depends on it
 

@@ -11,8 +11,10 @@ from reliability.fleet_result import COUNTS
 
 RUNNING, DETECTING, RESTARTING, GROWING, SELECTING, PREEMPTING, LACKING = range(7)  # phases
 BINS_OF_PHASES = (USEFUL, DETECTION, RESTART, RESTART, WAITING, WAITING, WAITING)
-FAILURES, SYSTEMATIC, BURSTS, _, MISDIAGNOSED, SELECTIONS, PREEMPTIONS = range(7)
-assert COUNTS[PREEMPTIONS] == "preemptions"
+FAILURES, SYSTEMATIC, BURSTS, MISDIAGNOSED, SELECTIONS, PREEMPTIONS = (
+    COUNTS.index(name)
+    for name in ("failures", "systematic", "bursts", "misdiagnosed", "host_selections", "preemptions")
+)
 
 
 @compiled
