@@ -53,8 +53,8 @@ def point_s(points):
     tracemalloc.stop()
     prepare, made = best(lambda: sweep.points(read)), sweep.points(read)
     key, sample = fleet.key_of(read.seed), sweep.points(few)
-    sweep.simulate_points(([(sample[0].key, sample[0].fleet)], key, 2))  # compiled
-    batch = [(point.key, point.fleet) for point in sample], key, read.replications
+    sweep.simulate_points((sample[:1], key, 2))  # compiled
+    batch = sample, key, read.replications
     simulate, results = best(lambda: sweep.simulate_points(batch)), sweep.simulate_points(batch)
 
     def keep():

@@ -38,6 +38,11 @@ class Point:
     key: str
 
 
+def _place(settings: dict[str, Any]) -> str:
+    """Say where in the grid a point is."""
+    return f"at the point {', '.join(f'{name} = {value!r}' for name, value in settings.items())}"
+
+
 def points(grid: Grid, progress: Callable[[int, int, float], None] | None = None) -> list[Point]:
     """Return the points of a grid, in its order; what they say of the same logs is read once.
 
@@ -53,8 +58,7 @@ def points(grid: Grid, progress: Callable[[int, int, float], None] | None = None
     """
     made, reads, started = [], Reads(), time.perf_counter()
     for settings in grid.points():
-        where = ", ".join(f"{name} = {value!r}" for name, value in settings.items())
-        config = fleet_document.fleet_of(grid.document(settings), f"at the point {where}", grid.folder, reads)
+        config = fleet_document.fleet_of(grid.document(settings), _place(settings), grid.folder, reads)
         made.append(Point(settings, config, point_key(config, grid.seed, grid.replications)))
         if progress:
             progress(len(made), len(grid), time.perf_counter() - started)
@@ -72,10 +76,22 @@ def point_key(config: fleet_config.Fleet, seed: int, replications: int) -> str:
     return hashlib.sha256(json.dumps(depends, sort_keys=True).encode()).hexdigest()
 
 
-def simulate_points(batch: tuple[list[tuple[str, fleet_config.Fleet]], int, int]) -> list[tuple[str, dict]]:
-    """Simulate a batch of points; what a worker does."""
+def simulate_points(batch: tuple[list[Point], int, int]) -> list[tuple[str, dict]]:
+    """Simulate a batch of points; what a worker does.
+
+    Raises
+    ------
+    BadInput
+        At a point whose work is never done, with its settings.
+    """
     members, key, replications = batch
-    return [(name, row(fleet.simulate_key(config, key, replications))) for name, config in members]
+    results = []
+    for point in members:
+        try:
+            results.append((point.key, row(fleet.simulate_key(point.fleet, key, replications))))
+        except BadInput as error:
+            raise BadInput(f"{_place(point.settings)}: {error}") from None
+    return results
 
 
 def row(result: fleet.FleetResult) -> dict[str, float]:
@@ -170,7 +186,7 @@ def run(
     progress : function of (done, all, seconds), optional
     """
     key = fleet.key_of(grid.seed)
-    left = list({point.key: point.fleet for point in members if point.key not in kept.done}.items())
+    left = list({point.key: point for point in members if point.key not in kept.done}.values())
     all_points, done, started = len(members), len(members) - len(left), time.perf_counter()
     if progress:
         progress(done, all_points, 0.0)

@@ -279,6 +279,17 @@ def test_an_axis_within_another_is_refused(folder, capsys, order):
     assert "grid.fleet.recovery: holds grid.fleet.recovery.restart_s" in capsys.readouterr().err
 
 
+def test_a_point_whose_work_is_never_done_is_named_and_those_before_it_are_kept(folder, capsys):
+    cluster = CLUSTER.replace("horizon_h = 240.0", "work_h = 9000.0")
+    (folder / "cluster.toml").write_text(cluster + "[fleet.retirement]\nfailures = 1000\n")
+    (folder / "grid.toml").write_text(
+        'cluster = "cluster.toml"\nreplications = 2\n[grid]\n"fleet.retirement.failures" = [900, 1]\n'
+    )
+    assert cli.main(["sweep", str(folder / "grid.toml"), "--out", str(folder / "out")]) == 2
+    assert "at the point fleet.retirement.failures = 1: work_h: the pool has shrunk" in capsys.readouterr().err
+    assert (folder / "out" / sweep.KEPT).read_bytes().count(b"\n") == 1
+
+
 def test_a_folder_that_cannot_be_written_to(folder, capsys):
     (folder / "file").write_text("")
     assert cli.main(["sweep", str(folder / "grid.toml"), "--out", str(folder / "file" / "out")]) == 2
