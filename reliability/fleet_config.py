@@ -90,7 +90,7 @@ class Fleet(Part):
         return self
 
     def _refuse_what_never_ends(self):
-        days = (self.horizon_h if self.work_h is None else self.work_h) / 24.0
+        days = self.length_h / 24.0
         for name in ("failures", "straggler", "corruption"):
             part = getattr(self, name)
             apart = 1.0 / (part.rate_per_node_day * self.job_nodes) if part else np.inf
@@ -121,6 +121,11 @@ class Fleet(Part):
                 )
         if self.corruption and not self.checkpoint:
             raise ValueError("corruption: needs a checkpoint to go back to")
+
+    @property
+    def length_h(self):
+        """Hours of work to do, or of the horizon."""
+        return self.horizon_h if self.work_h is None else self.work_h
 
     @property
     def pool(self):

@@ -137,6 +137,6 @@ def _most_at_once(fleet):
 def _failures_expected(fleet):
     """Return about how many failures a replication meets; only speed depends on it."""
     failures = fleet.failures
-    seconds = 3600.0 * (fleet.work_h if fleet.work_h is not None else fleet.horizon_h)
+    seconds = 3600.0 * fleet.length_h
     systematic = failures.rate * failures.bad_factor * seconds
     return seconds * failures.event_rate * fleet.job_nodes + fleet.bad_nodes * min(systematic, 2.0)  # until cured

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 SCHEMA, VERSION = "training-reliability/simulate", 1
 INTERVAL, NONE_LOST = "95 % interval", "No hour is lost."
-COUNTS = {"work_h": "hours of work", "horizon_h": "hours"}
 
 
 def as_json(result: FleetResult, config: Fleet, seed: int) -> dict[str, Any]:
@@ -47,8 +46,7 @@ def as_text(result: FleetResult, config: Fleet, at_medians: bool = False) -> str
     at_medians : bool
         Whether the settings are the medians of what a cluster file gives.
     """
-    given = "work_h" if config.work_h is not None else "horizon_h"
-    aim = f"{getattr(config, given):,.6g} {COUNTS[given]}"
+    aim = f"{config.length_h:,.6g} hours{'' if config.work_h is None else ' of work'}"
     partial = " (interrupted: partial)" if result.partial else ""
     head = f"{config.job_nodes:,} nodes, {aim}; {counted(len(result), 'replication')}{partial}, {result.seconds:.1f} s of processor time."
     if at_medians:

@@ -54,23 +54,22 @@ def giving_back(plan):
     return spare, nodes - plan.gpu_hours * (plan.planned.ettr - fewer.ettr)
 
 
-def chance_runs_out(plan, state, standbys):
+def chance_runs_out(plan, state):
     """Chance that at least one failure of the whole run finds no standby, with its interval; None where it is not known.
 
     Parameters
     ----------
     plan : Plan
     state : State
-    standbys : int
 
     Returns
     -------
     dict of value, low and high, or None
     """
-    if state.swap is None or state.load is None or standbys > MOST_FOLLOWED:
+    if state.swap is None or state.load is None or state.standbys > MOST_FOLLOWED:
         return None
-    number = int(np.clip(150_000 // (standbys + 1) ** 2, 8, 64))
+    number = int(np.clip(150_000 // (state.standbys + 1) ** 2, 8, 64))  # of loads: fewer where the chain is long
     order = np.argsort(state.load)[np.linspace(0, len(state.load) - 1, number).astype(int)]
     rates = state.load / state.repair_h
-    lasting = [chance_pool_lasts([rates[i]], [1], state.repair_h[i], standbys, plan.horizon_h) for i in order]
+    lasting = [chance_pool_lasts([rates[i]], [1], state.repair_h[i], state.standbys, plan.horizon_h) for i in order]
     return interval(1 - np.array(lasting))

@@ -120,8 +120,8 @@ def _standbys(made):
         "shortage": shortage,
         "none_left_now": interval(made.now.none_left),
         "none_left_planned": interval(made.planned.none_left),
-        "runs_out_now": plan_choices.chance_runs_out(made, now, now.standbys),
-        "runs_out_planned": plan_choices.chance_runs_out(made, planned, planned.standbys),
+        "runs_out_now": plan_choices.chance_runs_out(made, now),
+        "runs_out_planned": plan_choices.chance_runs_out(made, planned),
         "load": interval(planned.load),
     }
 

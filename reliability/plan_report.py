@@ -13,6 +13,7 @@ from typing import Any
 
 from reliability import __version__, cluster, report
 from reliability.aliases import TOKEN, Names
+from reliability.plan import DRAWS, SEED, names_of
 from reliability.plan_text import ROLES
 from reliability.staging import publish, staging
 
@@ -31,8 +32,8 @@ TEXTS = ("text/markdown", "text/plain", "text/html")
 def write(
     path: str | os.PathLike,
     out: str | os.PathLike,
-    draws: int = 4000,
-    seed: int = 7,
+    draws: int = DRAWS,
+    seed: int = SEED,
     anonymise: bool = False,
     progress: bool | None = None,
 ) -> report.Run:
@@ -55,8 +56,6 @@ def write(
     BadInput
         For a cluster file or a log that cannot be used, or a folder that cannot be written to.
     """
-    from reliability.plan import names_of
-
     progress = sys.stderr.isatty() if progress is None else progress
     read = cluster.read(path)  # refuses what the page would, in the words of the cluster file
     with staging(Path(out)) as folder:

@@ -33,8 +33,6 @@ COMPARED = {
     "interval_min": "checkpoint interval of the plan (min)",
     "standbys": "standby nodes of the plan",
 }
-
-
 NOTHING = points({"value": 0.0, "low": 0.0, "high": 0.0})
 
 

@@ -1,6 +1,7 @@
 """A plan in sentences and tables: Markdown, whose every number comes from the plan's document."""
 
 from reliability import plan_ettr_text, plan_input_text
+from reliability.plan import LIKELY, SURE
 from reliability.plan_standby_text import pool_named, pool_table, standbys
 from reliability.plan_words import amount, chance, listed, literal, points, share, short
 from reliability.text import percent, table
@@ -20,7 +21,6 @@ ROLES = {
     "step_times": "The step times",
     "training": "The training log",
 }
-SAFE = 0.95
 
 
 def sections(d):
@@ -78,11 +78,11 @@ def _without_failures(d):
 
 def _verdict(d):
     wanted = percent(d["target"]["ettr"], 1)
-    if d["target"]["chance_now"] >= SAFE:
+    if d["target"]["chance_now"] >= SURE:
         return f"The target of {wanted} is reached as it is ({chance(d['target']['chance_now'])})."
-    if d["target"]["chance_planned"] >= 0.5:
+    if d["target"]["chance_planned"] >= LIKELY:
         return f"The plan reaches the target of {wanted} with a chance of {chance(d['target']['chance_planned'])}."
-    if d["target"]["chance_planned"] >= 1 - SAFE:
+    if d["target"]["chance_planned"] >= 1 - SURE:
         return f"The plan reaches the target of {wanted} with a chance of only {chance(d['target']['chance_planned'])}."
     return f"The target of {wanted} is out of the plan's reach: its chance is {chance(d['target']['chance_planned'])}."
 
@@ -239,9 +239,9 @@ def target(d):
         )
     if t["likely"] != t["safe"]:
         said.append(
-            f"No levers reach it with a chance of {percent(SAFE, 0)}."
+            f"No levers reach it with a chance of {percent(SURE, 0)}."
             if t["safe"] is None
-            else f"With a chance of {percent(SAFE, 0)}: {named(t['safe'])}."
+            else f"With a chance of {percent(SURE, 0)}: {named(t['safe'])}."
         )
     if t["rate_factor"] is None:
         said.append("Under the plan no failure rate would be low enough.")

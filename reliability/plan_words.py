@@ -1,6 +1,6 @@
 """Numbers with their intervals, and somebody's own words, as a plan writes them."""
 
-from reliability.text import percent
+from reliability.text import counted, percent
 
 MARKUP = {ord(c): f"&#{ord(c)};" for c in "|*_`$<>[]{}\\~&"}
 SURELY = 0.99
@@ -73,24 +73,18 @@ def chance(value):
     >>> chance(0.0), chance(0.5), chance(1.0)
     ('below 1%', '50%', 'above 99%')
     """
-    return (
-        f"below {percent(1 - SURELY, 0)}"
-        if value < 1 - SURELY
-        else f"above {percent(SURELY, 0)}"
-        if value > SURELY
-        else percent(value, 0)
-    )
+    if value < 1 - SURELY:
+        return f"below {percent(1 - SURELY, 0)}"
+    return f"above {percent(SURELY, 0)}" if value > SURELY else percent(value, 0)
 
 
 def many(number, noun):
-    """Write a number of things.
+    """Write a number of things as a sentence has it, none as "no".
 
     >>> many(1, "standby node"), many(12, "standby node"), many(0, "standby node")
     ('1 standby node', '12 standby nodes', 'no standby nodes')
     """
-    return (
-        f"{number:,} {noun}" if number == 1 else f"{number or 'no'} {noun}s" if number < 1000 else f"{number:,} {noun}s"
-    )
+    return counted(number, noun) if number else f"no {noun}s"
 
 
 def listed(items):
