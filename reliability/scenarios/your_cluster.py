@@ -67,5 +67,6 @@ def _kokolis():
         )
     )
     printed = facts.value("kokolis_ettr_published")["simple"]
-    return [Anchor("kokolis_simple", "Kokolis et al., 16,000 GPUs at RSC-1's rate, interval and restart 5 min", "0.93", exact, *rounding(printed, 2), "as printed",
+    what = f"Kokolis et al., {gpus['simple']:,} GPUs at RSC-1's rate, interval and restart {restart['simple']:g} min"
+    return [Anchor("kokolis_simple", what, f"{printed}", exact, *rounding(printed, 2), "as printed",
                    "kokolis2025", True, "emergent", "", ".3f")]  # fmt: skip
