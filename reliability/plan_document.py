@@ -186,20 +186,6 @@ def _target(made):
     }
 
 
-def keys(value, prefix="", open_ended=("failures.logs",)):
-    """Return the dotted keys of a document, as `reliability.plan_schema.SCHEMA` has them; what is inside a range, and inside `open_ended`, has none."""
-    found = set()
-    if isinstance(value, dict) and set(value) != {"value", "low", "high"} and prefix not in open_ended:
-        for key, part in value.items():
-            dotted = f"{prefix}.{key}" if prefix else key
-            found |= {dotted + "[]" if isinstance(part, list) and part and isinstance(part[0], dict) else dotted}
-            found |= keys(part, dotted)
-    if isinstance(value, list):
-        for part in value:
-            found |= keys(part, f"{prefix}[]")
-    return found
-
-
 def frames(document):
     """Return the lists of a document as tables: inputs, hours, levers, classes and unknown.
 

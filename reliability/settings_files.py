@@ -36,19 +36,18 @@ def text(path):
     try:
         with path.open("rb") as file:
             content = file.read(LARGEST + 1)  # never more: a device has no end
-        if len(content) > LARGEST:
-            raise ClusterError(f"{source}: has more than {LARGEST:,} bytes; a settings file has fewer. Is it a log?")
-        return content.decode("utf-8-sig").replace("\r\n", "\n")
-    except UnicodeDecodeError as error:
-        raise ClusterError(f"{source}: byte {error.start + 1:,} is not UTF-8; a settings file is TOML, which is") from None
     except FileNotFoundError as error:
         raise ClusterError(f"{source}: cannot be read ({error.strerror}){hints.meant(path)}") from None
     except OSError as error:
         raise ClusterError(f"{source}: cannot be read ({error.strerror or error})") from None
-    except ValueError as error:
-        if isinstance(error, ClusterError):
-            raise
+    except ValueError as error:  # no name that a file can have
         raise ClusterError(f"{source}: cannot be read ({error})") from None
+    if len(content) > LARGEST:
+        raise ClusterError(f"{source}: has more than {LARGEST:,} bytes; a settings file has fewer. Is it a log?")
+    try:
+        return content.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        raise ClusterError(f"{source}: byte {error.start + 1:,} is not UTF-8; a settings file is TOML, which is") from None
 
 
 def tables(text, source):

@@ -4,6 +4,7 @@ import argparse
 import json
 
 import pytest
+from test_plan import keys
 
 from reliability import plan_document, plan_schema
 from reliability.commands import plan as command
@@ -52,7 +53,7 @@ def test_tables_by_default(files, capsys):
 def test_json_by_request(files, capsys):
     assert run(files[0], "--json", "--draws", 200, "--seed", 3) == 0
     document = json.loads(capsys.readouterr().out)
-    assert plan_document.keys(document) <= set(plan_schema.SCHEMA)
+    assert keys(document) <= set(plan_schema.SCHEMA)
     assert (document["draws"], document["seed"]) == (200, 3)
     assert document == command.planned(files[0], 200, 3)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from test_plan import keys
 
 from reliability import (
     cluster,
@@ -333,7 +334,7 @@ def test_the_report_is_three_files_that_need_nothing(written):
     assert [path.name for path in run.files] == ["plan.json", "report.html", "report.ipynb"]
     assert findings((out / "out" / "report.html").read_text(encoding="utf-8")) == []
     document = json.loads((out / "out" / "plan.json").read_text(encoding="utf-8"))
-    assert plan_document.keys(document) <= set(plan_schema.SCHEMA)
+    assert keys(document) <= set(plan_schema.SCHEMA)
     assert document["schema"] == plan_schema.SCHEMA_NAME and document["draws"] == 150
 
 
