@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 CONNECT_S = 10.0  # how long a scheduler may take to answer
-SAME = ("python", "numpy", "scipy")  # whose version may change the last digit of a result
+# Packages whose version may change the last digit of a result, as Python's may.
+SAME = ("numpy", "scipy", "numba", "training-reliability")
 WORKERS_A_CPU = 4  # more on one machine would be a slip of the finger, and take up its memory
 AHEAD = 1000  # tasks that the scheduler has at once; more would only take up its memory
 
@@ -128,12 +129,14 @@ def _client(scheduler: str) -> Client:
 
 
 def _check_versions(client: Client, scheduler: str) -> None:
+    packages = SAME
+
     def versions():  # sent by value, so that it runs where the package is missing too
         import platform
         from importlib.metadata import PackageNotFoundError, version
 
         found = {"python": platform.python_version()}
-        for name in ("numpy", "scipy", "training-reliability"):
+        for name in packages:
             try:
                 found[name] = version(name)
             except PackageNotFoundError:
@@ -145,7 +148,7 @@ def _check_versions(client: Client, scheduler: str) -> None:
     if not there:
         raise BadInput(f"--scheduler {scheduler}: it has no workers; start one with: dask worker {scheduler}")
     for address, found in sorted(there.items()):
-        for name in (*SAME, "training-reliability"):
+        for name in here:
             if found[name] != here[name]:
                 raise BadInput(
                     f"--scheduler {scheduler}: worker {address} has {name} {found[name]}, here it is {here[name]}; "

@@ -56,7 +56,7 @@ def simulate(config, rng, replications="auto", *, precision=0.005, level=0.95, b
     block : int, >= 1
         Replications after which `progress` is told, and up to which an interruption keeps what there is; no result depends
         on it.
-    progress : function of (done, wanted, seconds), optional
+    progress : function of (done, wanted), optional
         Called after each block. With "auto", `wanted` is the latest estimate.
     partial : bool
         Whether an interruption from the keyboard returns the blocks that are done, marked `partial`, instead of passing on.
@@ -115,7 +115,7 @@ def simulate_key(config, key, replications="auto", *, precision=0.005, level=0.9
         aim = FEWEST
     else:
         aim = checks.count("replications", replications)
-    parts, done, started = [], 0, time.perf_counter()
+    parts, done = [], 0
     try:
         while done < aim:
             parts.append(simulate_block(config, key, done, min(block, aim - done)))
@@ -123,7 +123,7 @@ def simulate_key(config, key, replications="auto", *, precision=0.005, level=0.9
             if automatic and done == aim:
                 aim = wanted(join(parts), config, precision, level)
             if progress:
-                progress(done, aim, time.perf_counter() - started)
+                progress(done, aim)
     except KeyboardInterrupt:
         if not (partial and parts):
             raise

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -24,7 +23,7 @@ def simulate(
     seed: int,
     replications: int | str = "auto",
     client: Client | None = None,
-    progress: Callable[[int, int, float], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> FleetResult:
     """Simulate a fleet wherever a client leads; the results are the same to the last bit.
 
@@ -35,7 +34,7 @@ def simulate(
     replications : int or "auto"
         As of :func:`reliability.fleet.simulate`.
     client : distributed.Client, optional
-    progress : function of (done, wanted, seconds), optional
+    progress : function of (done, wanted), optional
 
     Returns
     -------
@@ -45,7 +44,6 @@ def simulate(
     key = fleet.key_of(seed)
     if client is None:
         return fleet.simulate_key(config, key, replications, progress=progress, partial=True)
-    started = time.perf_counter()
     # The first replication of each part, and it. The very first is simulated here, so that the model is compiled where that can be
     # said, once for all workers of this machine, and before their time counts.
     parts: dict[int, FleetResult] = {0: fleet.simulate_block(config, key, 0, 1)}
@@ -57,7 +55,7 @@ def simulate(
             for i, part in results(_simulate, pieces, client):
                 parts[pieces[i][2]] = part
                 if progress:
-                    progress(sum(map(len, parts.values())), wanted, time.perf_counter() - started)
+                    progress(sum(map(len, parts.values())), wanted)
             done = wanted
             if replications == "auto":
                 wanted = fleet.wanted(_from_the_first(parts), config)

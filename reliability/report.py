@@ -19,12 +19,13 @@ from reliability import __version__, arguments, published, scenarios
 from reliability.errors import BadInput
 from reliability.page import RESULTS_MIME
 from reliability.staging import publish, staging
+from reliability.text import nearest
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 SCHEMA = 1
-INPUT_ERRORS = ("BadInput", "ClusterError", "LogError")  # of a file that a parameter names
+INPUT_ERRORS = ("BadInput", "ClusterError", "FleetError", "LogError")  # of a file that a parameter names
 
 
 class RunFailed(RuntimeError):
@@ -114,9 +115,9 @@ def check() -> None:
 
 def make(page: str, parameters: Mapping[str, object], progress: bool = False, without: str = "") -> Made:
     """Check the parameters of a page and execute it; cells with the tag `without` are left out."""
-    if page not in scenarios.PAGES + scenarios.TEMPLATES:
-        hint = arguments.nearest(page, scenarios.PAGES)
-        raise BadInput(f"no page {page!r}. {hint}There are {', '.join(scenarios.PAGES)}.")
+    known = scenarios.PAGES + scenarios.TEMPLATES
+    if page not in known:
+        raise BadInput(f"no page {page!r}. {nearest(page, known)}There are {', '.join(known)}.")
     values = arguments.check(page, scenarios.parameters(page), scenarios.defaults(page), parameters)
     if progress:
         print(f"{page}: executing the notebook", file=sys.stderr)

@@ -17,6 +17,14 @@ HELD = (signal.SIGINT, signal.SIGTERM)  # while the files are moved
 
 
 @contextmanager
+def whole(file: Path) -> Iterator[Path]:
+    """Give the place to write a file at, from where it takes its own when it is whole."""
+    half = file.with_name(f".{file.name}")
+    yield half
+    os.replace(half, file)
+
+
+@contextmanager
 def staging(out: Path) -> Iterator[Path]:
     """Make a folder for the files on the disk where they will be, and take it away in any case."""
     place = out.absolute()

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from reliability import __version__, distribute, fleet, fleet_config, fleet_document, sweep_cost
 from reliability.errors import BadInput
 from reliability.log_reads import Reads
+from reliability.staging import whole
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -43,25 +44,25 @@ def _place(settings: dict[str, Any]) -> str:
     return f"at the point {', '.join(f'{name} = {value!r}' for name, value in settings.items())}"
 
 
-def points(grid: Grid, progress: Callable[[int, int, float], None] | None = None) -> list[Point]:
+def points(grid: Grid, progress: Callable[[int, int], None] | None = None) -> list[Point]:
     """Return the points of a grid, in its order; what they say of the same logs is read once.
 
     Parameters
     ----------
     grid : Grid
-    progress : function of (done, all, seconds), optional
+    progress : function of (done, all), optional
 
     Raises
     ------
     BadInput
         At the first point whose settings make no fleet, with them.
     """
-    made, reads, started = [], Reads(), time.perf_counter()
+    made, reads = [], Reads()
     for settings in grid.points():
         config = fleet_document.fleet_of(grid.document(settings), _place(settings), grid.folder, reads)
         made.append(Point(settings, config, point_key(config, grid.seed, grid.replications)))
         if progress:
-            progress(len(made), len(grid), time.perf_counter() - started)
+            progress(len(made), len(grid))
     return made
 
 
@@ -171,7 +172,7 @@ def run(
     members: list[Point],
     kept: Store,
     client: Client | None = None,
-    progress: Callable[[int, int, float], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> None:
     """Simulate the points that are not kept yet.
 
@@ -183,13 +184,13 @@ def run(
     kept : Store
     client : distributed.Client, optional
         As :func:`reliability.distribute.place` gives it; by default the work is done in this process.
-    progress : function of (done, all, seconds), optional
+    progress : function of (done, all), optional
     """
     key = fleet.key_of(grid.seed)
     left = list({point.key: point for point in members if point.key not in kept.done}.values())
-    all_points, done, started = len(members), len(members) - len(left), time.perf_counter()
+    all_points, done = len(members), len(members) - len(left)
     if progress:
-        progress(done, all_points, 0.0)
+        progress(done, all_points)
     if not left:
         return
     # In this process: how long the second takes says how many points a task should have. The first loads the engine.
@@ -199,7 +200,7 @@ def run(
         took = time.perf_counter() - began
         done += 1
         if progress:
-            progress(done, all_points, time.perf_counter() - started)
+            progress(done, all_points)
     workers = len(client.scheduler_info()["workers"]) if client else 1
     size = sweep_cost.batch_size(max(len(left), 1), took, workers)
     batches = [(left[i : i + size], key, grid.replications) for i in range(0, len(left), size)]
@@ -207,7 +208,7 @@ def run(
         kept.add(results)
         done += len(results)
         if progress:
-            progress(done, all_points, time.perf_counter() - started)
+            progress(done, all_points)
 
 
 def table(members: list[Point], kept: Store):
@@ -222,8 +223,7 @@ def write_table(results, folder: str | os.PathLike) -> list[Path]:
     """Write the table as Parquet and as CSV, each whole or not at all; return the files."""
     folder, files = Path(folder), []
     for name, write in (("sweep.parquet", results.to_parquet), ("sweep.csv", results.to_csv)):
-        half = folder / f".{name}"
-        write(half, index=False)
-        os.replace(half, folder / name)
+        with whole(folder / name) as half:
+            write(half, index=False)
         files.append(folder / name)
     return files

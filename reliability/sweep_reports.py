@@ -13,7 +13,6 @@ import os
 import re
 import signal
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from reliability import __version__, cluster_fields, distribute, plan_report, re
 from reliability.errors import BadInput
 from reliability.log_reads import stamp
 from reliability.logs.notes import escaped
-from reliability.staging import publish, staging
+from reliability.staging import publish, staging, whole
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -129,7 +128,7 @@ def check() -> None:
 def run(
     reports: list[Member],
     client: Client | None = None,
-    progress: Callable[[int, int, float], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> dict[Path, str]:
     """Make the reports that are not there yet; one that fails leaves the others alone.
 
@@ -140,7 +139,7 @@ def run(
     client : distributed.Client, optional
         As :func:`reliability.distribute.place` gives it; its workers must see the logs under the same paths. By default
         the work is done in this process.
-    progress : function of (done, all, seconds), optional
+    progress : function of (done, all), optional
 
     Returns
     -------
@@ -148,9 +147,9 @@ def run(
         Why a report could not be made, in a line each.
     """
     left = list({member.folder: member for member in reports if not member.folder.is_dir()}.values())
-    done, started, failed = len(reports) - len(left), time.perf_counter(), {}
+    done, failed = len(reports) - len(left), {}
     if progress:
-        progress(done, len(reports), 0.0)
+        progress(done, len(reports))
     pieces = [(m.file, m.text(_absolute), label(m.point.settings), m.grid.replications, m.grid.seed) for m in left]
     for i, made in distribute.results(make, pieces, client):
         if isinstance(made, str):
@@ -159,7 +158,7 @@ def run(
             _keep(left[i], made)
         done += 1
         if progress:
-            progress(done, len(reports), time.perf_counter() - started)
+            progress(done, len(reports))
     return failed
 
 
@@ -234,7 +233,6 @@ def write_table(reports: list[Member], failed: dict[Path, str], out: str | os.Pa
         }
         for member in reports
     ]
-    half, whole = Path(out) / f".{TABLE}", Path(out) / TABLE
-    pd.DataFrame(rows).to_csv(half, index=False)
-    os.replace(half, whole)
-    return whole
+    with whole(Path(out) / TABLE) as half:
+        pd.DataFrame(rows).to_csv(half, index=False)
+    return Path(out) / TABLE

@@ -142,6 +142,8 @@ def test_outputs_that_are_closed():
 
 REFUSED = [
     (["nowhere"], ["nowhere", *scenarios.PAGES]),
+    (["fleet_rport"], ["Did you mean fleet_report?"]),
+    (["fleet_report", "-p", "fleet_file", "example:llama3x"], ["example:llama3x: no such example"]),
     (["availabilty"], ["Did you mean availability?"]),
     (["straggler", "-p", "sead", "1"], ["'sead'", "Did you mean seed?", "slowdown"]),
     (["availability", "-p", "cold_mttr_min", "50h"], ["cold_mttr_min", "'50h'", "a number", "(min)"]),

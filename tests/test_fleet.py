@@ -368,7 +368,7 @@ def test_auto_goes_on_where_nearly_nothing_happens():
 
 
 def test_an_interrupted_run_gives_what_it_has():
-    def stop(done, wanted, seconds):
+    def stop(done, wanted):
         if done >= 20:
             raise KeyboardInterrupt
 

@@ -43,5 +43,5 @@ def test_nothing_is_said_elsewhere_or_of_small_and_absent_files(screen, large, m
 
 def test_a_bar_counts_only_on_a_terminal(capsys):
     with progress.bar(" points") as update:
-        update(3, 10, 0.1)
+        update(3, 10)
     assert capsys.readouterr().err == ""

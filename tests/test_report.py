@@ -1,7 +1,9 @@
 """The single-file report: everything a page is written in shows, and nothing is asked of another place."""
 
 import re
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 
 import nbformat
 import pytest
@@ -11,8 +13,11 @@ from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from onefile_readers import findings
 
+import reliability
 from reliability import onefile
+from reliability.errors import BadInput
 from reliability.page import RESULTS_MIME
+from reliability.report import INPUT_ERRORS
 
 ROOT = Path(__file__).parents[1]
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
@@ -118,6 +123,17 @@ def report():
 def page(report):
     """The rendered sample, parsed; the tests only read it."""
     return BeautifulSoup(report[0], "html.parser")
+
+
+def test_what_a_file_named_by_a_parameter_lacks_is_no_failed_cell():
+    for module in iter_modules(reliability.__path__, "reliability."):
+        import_module(module.name)
+    assert set(INPUT_ERRORS) == {kind.__name__ for kind in all_kinds(BadInput)}
+
+
+def all_kinds(kind):
+    """Return a class and all that derive from it."""
+    return {kind}.union(*map(all_kinds, kind.__subclasses__()))
 
 
 def test_everything_shows_and_nothing_is_asked_for(report):

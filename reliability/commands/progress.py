@@ -9,7 +9,7 @@ LARGE = 4 << 20  # bytes; a smaller file is read in about a second
 
 @contextmanager
 def bar(unit, what=None):
-    """Give the function of (done, wanted, seconds) that long work calls.
+    """Give the function of (done, wanted) that long work calls.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def bar(unit, what=None):
 
     with tqdm(desc=what, unit=unit, disable=None, dynamic_ncols=True, leave=False) as shown:
 
-        def update(done, wanted, seconds):
+        def update(done, wanted):
             shown.total = wanted
             shown.update(done - shown.n)
 

@@ -5,7 +5,7 @@ import sys
 from reliability.commands.failed import blocked, fail, missing
 from reliability.commands.options import add_out
 from reliability.errors import BadInput
-from reliability.scenarios import PAGES
+from reliability.scenarios import PAGES, TEMPLATES
 
 
 def add(commands):
@@ -16,7 +16,7 @@ def add(commands):
         description="Run a page under parameters of your own. Leaves in DIR the executed notebook, one HTML file that "
         "opens offline, and the results as JSON: PAGE.ipynb, PAGE.html, PAGE.json.",
     )
-    parser.add_argument("page", metavar="PAGE", help=", ".join(PAGES))
+    parser.add_argument("page", metavar="PAGE", help=", ".join(PAGES + TEMPLATES))
     parser.add_argument(
         "-p",
         "--parameter",

@@ -1,7 +1,6 @@
 """The figure of a sweep: the effective training ratio over the settings that vary."""
 
 import math
-import os
 from pathlib import Path
 from textwrap import fill
 
@@ -11,6 +10,7 @@ from matplotlib.ticker import MaxNLocator
 
 from reliability.figures import axes, in_style
 from reliability.logs.notes import escaped
+from reliability.staging import whole
 
 RATIO, LABEL = "effective_training_ratio", "effective training ratio"
 MARKERS = "osD^v"
@@ -186,9 +186,8 @@ def draw(results, values, folder):
         found.append((values[across][line] if across else "", estimate))
     shown = [values[along][place] for place in places[along]]
     ax = (curves if scale else rows)(shown, (along, across), found, note)
-    half, whole = Path(folder) / ".sweep.svg", Path(folder) / "sweep.svg"
-    with plt.rc_context({"svg.hashsalt": "sweep"}):  # the same picture in the same bytes
+    file = Path(folder) / "sweep.svg"
+    with whole(file) as half, plt.rc_context({"svg.hashsalt": "sweep"}):  # the same picture in the same bytes
         ax.figure.savefig(half, format="svg", metadata={"Date": None})
     plt.close(ax.figure)
-    os.replace(half, whole)
-    return whole
+    return file

@@ -17,7 +17,6 @@ MEANING = {
 }
 # Chances that a failure finds too few: the numbers of standbys that are tried.
 SHORT = (0.5, 0.1, 0.02, 0.004, 0.0008, 0.0001, 0.00001)
-NEVER = 1000  # blamed failures that hardly a node reaches: no retirement, with the nodes counted all the same
 
 
 @dataclass(frozen=True)
@@ -150,5 +149,5 @@ def lemon_settings(p, wrong, standbys, rule=None):
         },
         "faults": [{"name": "node", "detection_s": p.detection_s, "right": 1.0 - wrong, "wrong": wrong}],
         "repair": {"automatic_s": 3600.0 * case.repair_h, "automatic_fails": 1.0 - p.cured},
-        "retirement": rule or {"failures": NEVER},
+        "retirement": rule,
     }
