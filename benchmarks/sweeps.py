@@ -7,6 +7,7 @@ The figures of `reliability/sweep_cost.py` are those of one such run.
 
 import argparse
 import dataclasses
+import pickle
 import time
 import tracemalloc
 from pathlib import Path
@@ -47,10 +48,6 @@ def point_s(points):
     """Seconds to make a point, to simulate it, to keep its result and lay it out, and bytes that it holds."""
     read, few = many(points), grid.read(GRID)
     sweep.points(few)  # imports, and the logs in the disk's cache
-    tracemalloc.start()
-    held = sweep.points(many(points // 10))
-    held_bytes = tracemalloc.get_traced_memory()[0] / len(held)
-    tracemalloc.stop()
     prepare, made = best(lambda: sweep.points(read)), sweep.points(read)
     key, sample = fleet.key_of(read.seed), sweep.points(few)
     sweep.simulate_points((sample[:1], key, 2))  # compiled
@@ -63,11 +60,21 @@ def point_s(points):
                 kept.add([(point.key, results[0][1]) for point in made[i : i + 10]])
             sweep.write_table(sweep.table(made, kept), folder)
 
+    def held():
+        with TemporaryDirectory() as folder, sweep.store(folder) as kept:
+            tracemalloc.start()
+            few = sweep.points(many(points // 10))
+            kept.add([(point.key, pickle.loads(pickle.dumps(results[0][1]))) for point in few])  # each its own
+            table = sweep.table(few, kept)
+            bytes_held = tracemalloc.get_traced_memory()[0] / len(table)
+            tracemalloc.stop()
+            return bytes_held
+
     return {
         "prepare_s": prepare / len(made),
         "simulate_s": simulate / len(sample),
         "keep_s": best(keep) / len(made),
-        "held_bytes": held_bytes,
+        "held_bytes": held(),
     }
 
 

@@ -23,10 +23,13 @@ GOODPUT_TAXONOMY = {
         "infrastructure recovery from disruption",
         "a part of it: the job has stopped, nothing has been replaced",
     ),
-    "restart": ("initialisation, training preparation, program startup, checkpoint restore", "the four together"),
+    "restart": (
+        "initialisation, training preparation, program startup, checkpoint restore, elastic slice down, scale up and reinitialisation",
+        "these together",
+    ),
     "waiting": ("infrastructure recovery from disruption", "the other part of it"),
-    "degraded": ("elastic slice down", "that, and stragglers, which it does not know"),
+    "degraded": ("goodput", "none of its own: a job on fewer slices counts as productive there, and so does a slow one"),
     "verification": ("custom events", "an SDC check is one of its examples"),
 }
-# Of its bins only data loading has no counterpart here: the model has no input pipeline.
-WITHOUT_COUNTERPART = ("data loading",)
+# Its bins that have no counterpart here: the model has no input pipeline, and nothing is left over.
+WITHOUT_COUNTERPART = ("data loading", "other")

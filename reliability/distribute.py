@@ -11,10 +11,12 @@ import os
 import re
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
 from itertools import islice
 from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any
+from warnings import catch_warnings, simplefilter
 
 from reliability import __version__
 from reliability.errors import BadInput
@@ -31,6 +33,8 @@ AHEAD = 1000  # tasks that the scheduler has at once; more would only take up it
 
 class WorkLost(RuntimeError):
     """A piece of work could not be finished; the message is one line."""
+
+    done = None  # what was finished until then, of whoever can use a part
 
 
 def check_target(workers: int | None, scheduler: str | None) -> None:
@@ -73,7 +77,7 @@ def place(workers: int | None = None, scheduler: str | None = None) -> Iterator[
     from distributed import Client, LocalCluster
 
     # Workers that come and go are reported by Dask at length; what matters of it is said here in one line.
-    for name in ("distributed", "tornado", "asyncio"):
+    for name in ("distributed", "distributed.client", "tornado", "tornado.application", "asyncio"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     if scheduler is None:
         with _interrupted_here_alone():
@@ -111,6 +115,7 @@ def _client(scheduler: str) -> Client:
     from distributed.core import rpc
     from distributed.security import Security
     from distributed.utils import LoopRunner
+    from distributed.versions import VersionMismatchWarning
 
     async def kind() -> str:
         async with rpc(scheduler, connection_args=Security().get_connection_args("client")) as there:
@@ -120,7 +125,9 @@ def _client(scheduler: str) -> Client:
         found = LoopRunner().run_sync(kind)
         if found != "Scheduler":
             raise OSError(f"a {found} does")
-        return Client(scheduler, timeout=CONNECT_S)
+        with catch_warnings():
+            simplefilter("ignore", VersionMismatchWarning)  # what matters of the versions is checked next
+            return Client(scheduler, timeout=CONNECT_S)
     except TimeoutError:
         said = f"within {CONNECT_S:g} s"
     except Exception as error:  # a port out of range, or something else that answers in its own words
@@ -129,29 +136,16 @@ def _client(scheduler: str) -> Client:
 
 
 def _check_versions(client: Client, scheduler: str) -> None:
-    packages = SAME
-
-    def versions():  # sent by value, so that it runs where the package is missing too
-        import platform
-        from importlib.metadata import PackageNotFoundError, version
-
-        found = {"python": platform.python_version()}
-        for name in packages:
-            try:
-                found[name] = version(name)
-            except PackageNotFoundError:
-                found[name] = "missing"
-        return found
-
-    here = {**versions(), "training-reliability": __version__}
-    there = client.run(versions)
-    if not there:
+    found = client.get_versions(packages=list(SAME))
+    here = {**found["client"]["packages"], "training-reliability": __version__}
+    if not found["workers"]:
         raise BadInput(f"--scheduler {scheduler}: it has no workers; start one with: dask worker {scheduler}")
-    for address, found in sorted(there.items()):
-        for name in here:
-            if found[name] != here[name]:
+    for address, there in sorted(found["workers"].items()):
+        for name in ("python", *SAME):
+            version = there["packages"].get(name) or "missing"
+            if version != here[name]:
                 raise BadInput(
-                    f"--scheduler {scheduler}: worker {address} has {name} {found[name]}, here it is {here[name]}; "
+                    f"--scheduler {scheduler}: worker {address} has {name} {version}, here it is {here[name]}; "
                     "the same versions are needed for the same numbers"
                 )
 
@@ -163,7 +157,7 @@ def _first_line(error: BaseException) -> str:
 def results(function: Callable[[Any], Any], pieces: Sequence[Any], client: Client | None = None) -> Iterator[tuple]:
     """Yield (index, function(piece)) of each piece, as they come.
 
-    A worker that dies loses nothing: what it had goes to another.
+    A worker that dies loses nothing: what it had goes to another, and where none is left it waits until one comes.
 
     Parameters
     ----------
@@ -176,7 +170,7 @@ def results(function: Callable[[Any], Any], pieces: Sequence[Any], client: Clien
     Raises
     ------
     WorkLost
-        If a piece took its worker down several times, or all workers are gone.
+        If a piece took its worker down several times, or the scheduler is gone.
     """
     if client is None:
         import dask
@@ -206,5 +200,8 @@ def results(function: Callable[[Any], Any], pieces: Sequence[Any], client: Clien
             start(1)
     except KilledWorker as error:
         raise WorkLost(f"a task took down each worker it was given to ({_first_line(error)})") from None
+    except (CancelledError, OSError):
+        raise WorkLost("the connection to the scheduler is lost") from None
     finally:
-        client.cancel([future for future in index if not future.done()], force=True)
+        with suppress(CancelledError, OSError):
+            client.cancel([future for future in index if not future.done()], force=True)

@@ -45,6 +45,8 @@ def fleet_of(
         return of_cluster(tables, source, folder, reads)
     if others := [name for name in tables if name != "fleet"]:
         raise BadInput(f"{source}: [{others[0]}]: unknown table beside [fleet]")
+    if not isinstance(tables["fleet"], dict):
+        raise BadInput(f"{source}: fleet = {tables['fleet']!r}: must be a table, [fleet]")
     try:
         return fleet_config.build(tables["fleet"])
     except ValueError as error:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from reliability import fleet
-from reliability.distribute import results
+from reliability.distribute import WorkLost, results
 from reliability.fleet_result import FleetResult, join
 
 if TYPE_CHECKING:
@@ -61,6 +61,9 @@ def simulate(
                 wanted = fleet.wanted(_from_the_first(parts), config)
     except KeyboardInterrupt:
         return _from_the_first(parts, partial=True)
+    except WorkLost as error:
+        error.done = _from_the_first(parts, partial=True)
+        raise
     return _from_the_first(parts)
 
 

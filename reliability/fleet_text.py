@@ -48,7 +48,7 @@ def as_text(result: FleetResult, config: Fleet, at_medians: bool = False) -> str
     """
     aim = f"{config.length_h:,.6g} hours{'' if config.work_h is None else ' of work'}"
     partial = " (interrupted: partial)" if result.partial else ""
-    head = f"{config.job_nodes:,} nodes, {aim}; {counted(len(result), 'replication')}{partial}, {result.seconds:.1f} s of processor time."
+    head = f"{config.job_nodes:,} nodes, {aim}; {counted(len(result), 'replication')}{partial}, {result.seconds:.1f} s."
     if at_medians:
         head += "\nEach quantity of the cluster file is at its median; `plan` has their whole range."
     parts = [head, results(result)]

@@ -26,7 +26,17 @@ def standbys(d):
     enough = "no pool that was tried is enough" if s["enough"] is None else f"it takes {many(s['enough'], 'node')}"
     return (
         f"Most work for each GPU that is paid comes with **{many(s['pays_best'], 'standby node')}**; so that at most {percent(s['shortage'], 1)} of the "
-        f"failures find none, {enough}. On average {amount(s['load'])} nodes fail in the time of one repair. Formulas choose these numbers; how often a failure finds none is counted in the simulated runs.{_kept(d)}"
+        f"failures find none, {enough}. On average {amount(s['load'])} nodes fail in the time of one repair. Formulas choose these numbers; how often a failure finds none is counted in the simulated runs. {_none_left(d)}{_kept(d)}"
+    )
+
+
+def _none_left(d):
+    """Say what the job does where no standby is left, on which the best number hangs."""
+    if d["job"]["none_left"] == "wait":
+        return "Where none is left the job waits for a repair (recovery.none_left = `wait`): nodes from elsewhere are not to be had."
+    return (
+        "Where none is left the job is placed anew on nodes from elsewhere, which are taken to be there at any time "
+        "(recovery.none_left = `requeue`); if it has to wait for a repair instead, say `wait`: then more standbys pay."
     )
 
 

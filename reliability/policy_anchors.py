@@ -132,13 +132,13 @@ def _economics():
         ("burst_elastic", burst["elastic"], {"burst": True, "elastic": True}, ""),
     ]  # fmt: skip
     runs = facts.value("reliability_economics_runs")
-    found = [declined("economics_manual", "reliability-economics, ETTR: manual", f"{single['manual']:.3f}", "reliability_economics",
+    found = [declined("economics_manual", "reliability-economics, ETTR of the whole job simulated: manual", f"{single['manual']:.3f}", "reliability_economics",
                       "with no standby the repair outlasts the operator here, so it cannot be told from the restart below")]  # fmt: skip
     for name, printed, options, off in rows:
         settings = economics_settings(**options)
         paid = settings["job_nodes"] / (settings["job_nodes"] + settings["warm_standbys"])  # idle standbys are paid for
         sample = paid * run(settings).effective_training_ratio
         error = 3 * sample.std(ddof=1) / np.sqrt(runs)
-        found.append(held(f"economics_{name}", f"reliability-economics, ETTR: {name.replace('_', ' ')}", f"{printed:.3f}", sample.mean(), printed - error,
+        found.append(held(f"economics_{name}", f"reliability-economics, ETTR of the whole job simulated: {name.replace('_', ' ')}", f"{printed:.3f}", sample.mean(), printed - error,
                              printed + error, f"three standard errors of the mean of its {runs} runs", "reliability_economics", off))  # fmt: skip
     return found

@@ -18,7 +18,7 @@ class Measured:
     simulate_s : float
         To simulate a point, on a worker.
     held_bytes : float
-        What a point holds in memory where the command runs.
+        What a point, its result and its row of the table hold in memory where the command runs.
     replications : int
         Of a point.
     """
@@ -33,7 +33,7 @@ class Measured:
 
 # Of examples/grids/standbys.toml, on two cores. `make bench` measures them again and prints both.
 MEASURED = Measured(
-    task_s=5.3e-3, prepare_s=3.7e-3, simulate_s=38e-3, keep_s=0.23e-3, held_bytes=7.6e3, replications=200
+    task_s=5.3e-3, prepare_s=3.7e-3, simulate_s=38e-3, keep_s=0.23e-3, held_bytes=18e3, replications=200
 )
 
 TASK_WORKERS = 2  # that `task_s` is measured with
@@ -113,4 +113,5 @@ def text(measured: Measured = MEASURED, points: int = 1_000_000, workers: tuple[
             f"{points:,} such points take {cost['all']:.2g} h on {core}: {cost['workers']:.2g} h of simulation, of which tasks "
             f"add {100 * cost['overhead'] / cost['workers']:.2g}%, and {cost['here']:.2g} h where the command runs."
         )
+    said.append(f"They hold {points * measured.held_bytes / 1e9:.2g} GB of memory there, results and table included.")
     return "\n".join(said)

@@ -82,7 +82,7 @@ def make():
     number = sum(line[:1].isalnum() for line in read(os.path.join(ROOT, "requirements.txt")).splitlines())
     why = reason_to_start_again() if os.path.lexists(VENV) else "there is none"
     if why:
-        print("Making .venv with Python {0} ({1}): {2} packages, 800 MB, some minutes.".format(version, why, number))
+        print("Making .venv with Python {0} ({1}): {2} packages, 1.4 GB, some minutes.".format(version, why, number))
         sys.stdout.flush()
         remove()
         os.mkdir(VENV)

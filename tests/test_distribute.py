@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 
 import dask
 import pytest
@@ -30,6 +30,10 @@ def slow_square(piece):
     return piece * piece
 
 
+def tasks(dask_scheduler):
+    return len(dask_scheduler.tasks)
+
+
 def deadly(piece):
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -37,7 +41,13 @@ def deadly(piece):
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
     """Start a scheduler and two workers on loopback; return the address and the workers' processes."""
-    folder = tmp_path_factory.mktemp("dask")
+    with started(tmp_path_factory.mktemp("dask")) as (address, _, *workers):
+        yield address, workers
+
+
+@contextmanager
+def started(folder):
+    """Start a scheduler and two workers on loopback; give its address and their processes."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), *sys.path])}
 
     def start(*command):
@@ -77,7 +87,7 @@ def cluster(tmp_path_factory):
         address = json.loads(file.read_text())["address"]
         with Client(address, timeout=30) as client:
             client.wait_for_workers(2, timeout=60)
-        yield address, workers
+        yield address, *processes
     finally:
         for process in processes:
             process.kill()
@@ -119,6 +129,22 @@ def test_worker_processes_of_ones_own_give_the_same_results_and_end():
         while os.path.exists(f"/proc/{pid}") and time.monotonic() < deadline:
             time.sleep(0.05)
         assert not os.path.exists(f"/proc/{pid}")
+
+
+def test_a_scheduler_that_is_lost_leaves_what_was_done(tmp_path):
+    with started(tmp_path) as (address, scheduler, *_):
+        command = ["simulate", "example:airesim-base", "--replications", "1000000", "--json", "--scheduler", address]
+        with subprocess.Popen(
+            [sys.executable, "-m", "reliability", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as process:
+            with Client(address) as client:
+                deadline = time.monotonic() + 120
+                while not client.run_on_scheduler(tasks) and time.monotonic() < deadline:
+                    time.sleep(0.2)
+            scheduler.kill()
+            out, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (1, "error: the connection to the scheduler is lost\n")
+    assert json.loads(out)["partial"] is True
 
 
 @pytest.mark.parametrize(

@@ -387,6 +387,8 @@ def test_what_a_simulation_refuses(folder, arguments, said):
         (CLUSTER.replace("horizon_h = 240.0", "horizon_h = -1.0"), "horizon_h"),
         (CLUSTER.replace("job_nodes", "job_node"), "job_node"),
         ("[fleet", "is not TOML"),
+        ("fleet = 3", "fleet = 3: must be a table"),
+        ("[[fleet]]", "must be a table, [fleet]"),
     ],
 )
 def test_a_file_that_is_no_cluster_is_refused_in_one_line(folder, capsys, text, said):

@@ -44,9 +44,9 @@ def add(commands):
 
 
 def main(options):
-    """Simulate; return the exit status: 0, or 130 where it was interrupted and prints what it has."""
+    """Simulate; return the exit status: 0; 130 where it was interrupted, 1 where its work was lost, and prints what it has."""
     from reliability import cluster, distribute, fleet_document, fleet_runs, fleet_text, settings_files
-    from reliability.commands.failed import missing
+    from reliability.commands.failed import fail, missing
     from reliability.commands.place import place
     from reliability.commands.progress import bar, compiling
 
@@ -59,8 +59,12 @@ def main(options):
             result = fleet_runs.simulate(config, options.seed, options.replications, client, progress)
     except ModuleNotFoundError as error:  # of what workers need
         return missing(error)
+    except distribute.WorkLost as error:
+        result, status = error.done, fail(str(error))
+    else:
+        status = 130 if result.partial else 0
     if options.json:
         print(json.dumps(fleet_text.as_json(result, config, options.seed), indent=1, allow_nan=False))
     else:
         print(fleet_text.as_text(result, config, at_medians="fleet" not in tables))
-    return 130 if result.partial else 0
+    return status
