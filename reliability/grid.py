@@ -141,7 +141,7 @@ def _told_apart(value):
 def _range(path, key, given):
     for part in given:
         if part not in RANGE_KEYS:
-            raise BadInput(f"{path}: grid.{key}.{part}: unknown key; a range has {', '.join(RANGE_KEYS)}")
+            raise BadInput(f"{path}: grid.{key}.{part}: unknown key; a range has {', '.join(RANGE_KEYS)}. A name with dots stands in quotes.")
     low, high, spacing = given.get("from"), given.get("to"), given.get("spacing", "linear")
     for part, value in (("from", low), ("to", high)):
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):

@@ -96,6 +96,7 @@ HEAD = 'cluster = "cluster.toml"\n'
         (HEAD + '[grid]\nx = { from = 0, to = 1, points = 3, spacing = "log" }', "with log above 0"),
         (HEAD + '[grid]\nx = { from = 1, to = 2, points = 3, spacing = "even" }', "linear or log"),
         (HEAD + "[grid]\nx = { from = 1, to = 2, points = 3, step = 1 }", "grid.x.step"),
+        (HEAD + "[grid]\ncluster.gpus = [8, 16]", "A name with dots stands in quotes"),
         (HEAD + "[grid]\nx = { from = 0, to = 3, points = 9 }", "no 9 different whole numbers"),
         (HEAD + '[grid]\n"cluster.gpus.x" = [1]', "gpus is no table"),
         (HEAD + '[grid]\n"cluster." = [1]', "must be a name"),
