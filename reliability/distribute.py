@@ -90,9 +90,12 @@ def place(workers: int | None = None, scheduler: str | None = None) -> Iterator[
         with cluster, Client(cluster) as client:
             yield client
         return
-    with _client(scheduler) as client:
+    client = _client(scheduler)
+    try:
         _check_versions(client, scheduler)
         yield client
+    finally:
+        _close(client)
 
 
 @contextmanager
@@ -133,6 +136,14 @@ def _client(scheduler: str) -> Client:
     except Exception as error:  # a port out of range, or something else that answers in its own words
         said = f"({_first_line(error)})"
     raise BadInput(f"--scheduler {scheduler}: no Dask scheduler answers there {said}")
+
+
+def _close(client: Client) -> None:
+    """Close a client; one that lost its scheduler may fail to, which would hide why the work has ended."""
+    try:
+        client.close()
+    except (RuntimeError, OSError, CancelledError):  # its futures changed while it gave them up, or it waited in vain
+        client.status = "closed"  # or it would try again when it is thrown away
 
 
 def _check_versions(client: Client, scheduler: str) -> None:
