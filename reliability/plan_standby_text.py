@@ -33,10 +33,10 @@ def standbys(d):
 def _none_left(d):
     """Say what the job does where no standby is left, on which the best number hangs."""
     if d["job"]["none_left"] == "wait":
-        return "Where none is left the job waits for a repair (recovery.none_left = `wait`): nodes from elsewhere are not to be had."
+        return "Where none is left the job waits for a repair (recovery.none_left is wait): nodes from elsewhere are not to be had."
     return (
         "Where none is left the job is placed anew on nodes from elsewhere, which are taken to be there at any time "
-        "(recovery.none_left = `requeue`); if it has to wait for a repair instead, say `wait`: then more standbys pay."
+        "(recovery.none_left is requeue); if it has to wait for a repair instead, give wait: then more standbys pay."
     )
 
 
