@@ -18,6 +18,7 @@ from reliability import (
     key_tables,
     page,
 )
+from reliability.scenarios import fleet_report
 
 ROOT = Path(__file__).parents[1]
 SOURCE = (ROOT / "pages/fleet_file.md").read_text(encoding="utf-8")
@@ -148,3 +149,12 @@ def test_nodes_that_are_retired_count_as_repaired():
     assert (counts["good_nodes_retired"] == counts["nodes_retired"]).all()
     bad = settings | {"failures": {"rate_per_node_day": 0.1, "bad_share": 1.0, "bad_factor": 1.0}}
     assert not fleet.simulate_key(fleet_config.build(bad), 7, 3).counts["good_nodes_retired"].any()
+
+
+def test_a_name_in_the_settings_stays_a_name_on_the_report():
+    fault = {"name": "<svg onload=x>\n# `|$[a](b)", "detection_s": 1.0}
+    settings = {"job_nodes": 8, "horizon_h": 24.0, "failures": {"rate_per_node_day": 0.01}, "faults": [fault]}
+    settings |= {"repair": {"automatic_s": 60.0}, "recovery": {"restart_s": 60.0}}
+    (row,) = [line for line in fleet_report._settings(fleet_config.build(settings)).split("\n") if "name" in line]
+    shown = row.split("|", 2)[2].removesuffix("|")
+    assert not set("<>`|$[]") & set(shown)

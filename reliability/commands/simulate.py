@@ -54,17 +54,21 @@ def main(options):
     path = cluster.find(options.file)
     tables = settings_files.read(path)
     config = fleet_document.fleet_of(tables, str(path), path.parent)
+
+    def show(result):
+        if options.json:
+            print(json.dumps(fleet_text.as_json(result, config, options.seed), indent=1, allow_nan=False), flush=True)
+        else:
+            print(fleet_text.as_text(result, config, at_medians="fleet" not in tables), flush=True)
+
     try:
-        with place(options) as client, compiling(), bar(" replications") as progress:
-            result = fleet_runs.simulate(config, options.seed, options.replications, client, progress)
+        with place(options) as client:
+            with compiling(), bar(" replications") as progress:
+                result = fleet_runs.simulate(config, options.seed, options.replications, client, progress)
+            show(result)  # before the workers end, which takes a while in which it could be interrupted
+        return 130 if result.partial else 0
     except ModuleNotFoundError as error:  # of what workers need
         return missing(error)
     except distribute.WorkLost as error:
-        result, status = error.done, fail(str(error))
-    else:
-        status = 130 if result.partial else 0
-    if options.json:
-        print(json.dumps(fleet_text.as_json(result, config, options.seed), indent=1, allow_nan=False))
-    else:
-        print(fleet_text.as_text(result, config, at_medians="fleet" not in tables))
-    return status
+        show(error.done)
+        return fail(str(error))

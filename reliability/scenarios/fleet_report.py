@@ -4,6 +4,7 @@ from pydantic import Field
 
 from reliability import budget, fleet_document, fleet_runs, fleet_text, text
 from reliability.errors import BadInput
+from reliability.plan_words import literal
 from reliability.scenarios.base import PageParameters, Result
 
 TITLE = "one fleet, simulated"
@@ -51,7 +52,7 @@ def _answer(document, config):
 
 
 def _settings(config):
-    rows = [[f"`{name}`", f"{value}"] for name, value in flat("", config.model_dump(mode="json", exclude_none=True))]
+    rows = [[f"`{name}`", literal(text.escaped(value))] for name, value in flat("", config.model_dump(mode="json", exclude_none=True))]
     return text.table(["setting", "value"], rows)
 
 
