@@ -36,7 +36,7 @@ def _none_left(d):
         return "Where none is left the job waits for a repair (recovery.none_left is wait): nodes from elsewhere are not to be had."
     return (
         "Where none is left the job is placed anew on nodes from elsewhere, which are taken to be there at any time "
-        "(recovery.none_left is requeue); if it has to wait for a repair instead, give wait: then more standbys pay."
+        "(recovery.none_left is requeue); if it has to wait for a repair instead, give wait, and other numbers come out."
     )
 
 

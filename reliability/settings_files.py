@@ -60,7 +60,7 @@ def tables(text, source):
     """
     try:
         return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # not TOML, or a whole number longer than Python reads
         raise ClusterError(f"{source}: is not TOML: {escaped(error)}{hints.comma(text, str(error))}") from None
 
 

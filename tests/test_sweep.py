@@ -387,6 +387,7 @@ def test_what_a_simulation_refuses(folder, arguments, said):
         (CLUSTER.replace("horizon_h = 240.0", "horizon_h = -1.0"), "horizon_h"),
         (CLUSTER.replace("job_nodes", "job_node"), "job_node"),
         ("[fleet", "is not TOML"),
+        ("x = 1" + 5000 * "0", "is not TOML"),
         ("fleet = 3", "fleet = 3: must be a table"),
         ("[[fleet]]", "must be a table, [fleet]"),
     ],
