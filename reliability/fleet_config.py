@@ -1,5 +1,7 @@
 """What a fleet is: the job, its pool, and the parts of :mod:`reliability.fleet_parts`; what is not modelled is refused."""
 
+import math
+
 import numpy as np
 from pydantic import ValidationError, model_validator
 
@@ -99,8 +101,8 @@ class Fleet(Part):
             expected = days / apart
             if expected > MOST_EVENTS:
                 raise ValueError(
-                    f"{name}.rate_per_node_day = {part.rate_per_node_day:g}: means {expected:.0e} events in a replication; "
-                    f"the model does at most {MOST_EVENTS:.0e}"
+                    f"{name}.rate_per_node_day = {part.rate_per_node_day!r}: means {_events(expected)} events in a replication; "
+                    f"the model does at most {_events(MOST_EVENTS)}"
                 )
 
     def _refuse_what_is_not_modelled(self):
@@ -146,6 +148,11 @@ class Fleet(Part):
     def blames(self):
         """Whether a random number decides what a fault is, or who is blamed for it."""
         return len(self.faults) > 1 or self.faults[0].right < 1
+
+
+def _events(number):
+    """Write a number of events so that one above the limit never looks like the limit."""
+    return f"{math.ceil(number):,}" if number < 1e15 else f"{number:.0e}"
 
 
 PARTS = {

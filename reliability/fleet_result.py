@@ -1,6 +1,6 @@
 """What a simulation of a fleet gives: numbers of each replication, and intervals for their means."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -40,6 +40,16 @@ class Estimate:
     def half_width(self):
         """Half the length of the interval."""
         return (self.high - self.low) / 2
+
+    def within(self, least=-np.inf, most=np.inf):
+        """Return the estimate with its interval ended at what the mean can be, which leaves its coverage as it is.
+
+        Examples
+        --------
+        >>> Estimate(mean=0.9, sd=0.1, low=0.7, high=1.1).within(0, 1).high
+        1
+        """
+        return replace(self, low=max(self.low, least), high=min(self.high, most))  # NaN stays
 
 
 def estimate(sample, level=0.95):
@@ -118,8 +128,7 @@ class FleetResult:
         """
 
         def plain(sample, most=np.inf):
-            found = estimate(sample, level)
-            return vars(found) | {"low": max(found.low, 0.0), "high": min(found.high, most)}  # NaN stays
+            return vars(estimate(sample, level).within(0.0, most))
 
         return {
             "training_time_h": plain(self.training_time_h),

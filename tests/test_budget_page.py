@@ -229,6 +229,21 @@ def test_the_solutions_in_the_book_give_the_gains_of_its_table():
     assert any(text.startswith(f"With its own interval {largest['short writes']} points,") for text in outputs)
 
 
+def test_for_a_program_the_interval_of_a_share_ends_at_0_and_1():
+    few = {"replications": 2, "fewer_failures_per_1000_node_days": 400.0, "short_write_s": 240.0}
+    values = page.compute(inputs(**SMALL | few)).values
+    for name in ("plain", "all", "together"):  # of two runs their intervals reach beyond what can be
+        assert max(getattr(three, name).high for three in values["three"].values()) > 1
+    document = page.document(values)
+    for name, least in (("plain", 0), ("all", 0), ("together", -1)):
+        for size, one in document[name].items():
+            assert least <= one["low"] <= one["mean"] <= one["high"] <= 1
+            assert one["mean"] == getattr(values["three"][size], name).mean
+    for one in (one for gains in document["gains"].values() for one in gains.values()):
+        assert -1 <= one["low"] <= one["mean"] <= one["high"] <= 1
+    assert document["hours"] == values["hours"]
+
+
 def test_every_bin_has_a_name_in_the_other_taxonomy(result):
     lines = result.sections["taxonomy"].splitlines()[2:]
     assert [line.split("|")[1].strip() for line in lines] == list(budget.BINS)
@@ -260,6 +275,12 @@ def test_the_anchors_are_those_of_single_jobs():
         ({"write_s": 2.0}, "short_write_s = 5: must be at most write_s = 2"),
         ({"slow_found_h": 0.5}, "slow_found_soon_h = 1: must be at most slow_found_h = 0.5"),
         ({"verification_s": 0.0}, "cheap_verification_s = 1: must be at most verification_s = 0"),
+        ({"silent_gpu_hours": 0.001}, "^silent_gpu_hours = 0.001: must be at least 1.72 for 18 corruptions, or a run of 30 days"),
+        (
+            {"gpus_per_node": 1, "burst_share": 0.0, "smallest_gpus": 10**6, "doublings": 0, "days": 366}
+            | {"failures_per_1000_node_days": 9999.0},
+            "^failures_per_1000_node_days = 9999.0: must be at most 2700, or a run of 366 days on 1,000,000 GPUs has more events",
+        ),
         ({"rack_nodes": 1}, "rack_nodes = 1"),
         ({"short_write_s": 0.0}, "short_write_s"),
         ({"replications": 1}, "replications"),
@@ -284,6 +305,11 @@ def test_a_lever_may_be_left_where_it_stands():
 def test_standbys_beyond_the_idle_nodes_enlarge_the_pool():
     p = inputs(standby_percent=1.0, more_standby_percent=3.0, idle_percent=2.0)
     assert [fleets.pool_nodes(p, 100, turned) for turned in (fleets.NONE, {"standbys"})] == [2, 3]
+
+
+def test_what_a_refusal_calls_enough_is_enough_for_the_model():
+    p = inputs(silent_gpu_hours=1.72)
+    assert fleets.fleet(p, p.sizes[-1], fleets.ALL).corruption.rate_per_node_day == pytest.approx(24 * 8 * 18 / 1.72)
 
 
 def test_without_bursts_a_size_need_not_fill_racks():

@@ -433,6 +433,11 @@ def test_every_bin_has_a_meaning_and_a_place_in_the_goodput_taxonomy():
         ),
         ({"corruption": {"rate_per_node_day": 0.1, "verification_s": 1.0}}, "corruption: needs a checkpoint"),
         ({"checkpoint": {"interval_s": 10.0, "upload_s": 20.0}}, "interval_s = 10: must be at least"),
+        (
+            {"failures": {"rate_per_node_day": 60000.01}},
+            "failures.rate_per_node_day = 60000.01: means 1,000,000,167 events in a replication; the model does at most 1,000,000,000",
+        ),
+        ({"failures": {"rate_per_node_day": 1e9}, "job_nodes": 10**6, "horizon_h": 1e7}, "means 4e\\+20 events"),
     ],
 )
 def test_what_is_impossible_or_not_modelled_is_refused(changes, said):

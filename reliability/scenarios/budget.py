@@ -4,12 +4,14 @@ from pydantic import Field
 
 from reliability import job_anchors
 from reliability.faults import check_class_counts
+from reliability.fleet_config import MOST_EVENTS
 from reliability.scenarios import budget_fleets as fleets
 from reliability.scenarios import budget_runs as runs
 from reliability.scenarios import budget_tables as tables
 from reliability.scenarios import budget_text as text
 from reliability.scenarios.base import PageParameters, Result
 from reliability.scenarios.budget_fleets import LEVERS, THREE  # noqa: F401  part of the page's module
+from reliability.scenarios.budget_runs import document  # noqa: F401  part of the page's module
 from reliability.scenarios.budget_tables import points  # noqa: F401  part of the page's module
 
 TITLE = "where the hours of a job go, and which lever buys most"
@@ -113,10 +115,30 @@ class Parameters(PageParameters):
             )
         if self.sizes[-1] > 10**6 * self.gpus_per_node:
             raise ValueError(f"doublings = {self.doublings}: {self.sizes[-1]:,} GPUs are more than a million nodes")
+        self._refuse_what_takes_too_long()
         above = [(a, b) for a, b in AT_MOST if getattr(self, a) > getattr(self, b)]
         if above:
             raise ValueError(
                 "; ".join(f"{a} = {getattr(self, a):g}: must be at most {b} = {getattr(self, b):g}" for a, b in above)
+            )
+
+    def _refuse_what_takes_too_long(self):
+        """Refuse more events of a kind in a run of the largest job than the fleet model does, by the page's own names."""
+        gpus = self.sizes[-1]
+        # The bounds are rounded, to the safe side, so that what is printed is what is compared.
+        most = float(f"{0.99 * 1000 * MOST_EVENTS / (self.days * gpus / self.gpus_per_node):.3g}")
+        least = float(f"{1.01 * 24 * self.days * gpus * self.silent_found / MOST_EVENTS:.3g}")
+        faults = [
+            f"{name} = {getattr(self, name)!r}: must be at most {most:g}"
+            for name in ("failures_per_1000_node_days", "slow_per_1000_node_days")
+            if getattr(self, name) > most
+        ]
+        if self.silent_gpu_hours < least:
+            faults.append(f"silent_gpu_hours = {self.silent_gpu_hours!r}: must be at least {least:g} for {self.silent_found:,} corruptions")
+        if faults:
+            raise ValueError(
+                f"{'; '.join(faults)}, or a run of {self.days} days on {gpus:,} GPUs has more events than the {MOST_EVENTS:,.0f} "
+                "that the model does"
             )
 
     @property

@@ -170,3 +170,18 @@ def holds_from(found):
             break
         start = size
     return start
+
+
+def document(values):
+    """Return the page's numbers, by the names under which a program finds them; the interval of a share ends at 0 and 1."""
+    gains = {size: {lever: _plain(one.within(-1, 1)) for lever, one in some.items()} for size, some in values["gains"].items()}
+    ends = {"plain": (0, 1), "all": (0, 1), "together": (-1, 1), "summed": (), "beyond": ()}  # the last two are sums of shares
+    three = {
+        name: {size: _plain(getattr(one, name).within(*limits)) for size, one in values["three"].items()}
+        for name, limits in ends.items()
+    }
+    return {"hours": values["hours"], "gains": gains, "holds_from": values["holds_from"], **three}
+
+
+def _plain(estimated):
+    return {name: getattr(estimated, name) for name in ("mean", "low", "high")}

@@ -53,7 +53,7 @@ def cost_curves(p, curves):
                 [np.array([getattr(e, part) for e in ways[way].estimates[c]]) for part in ("mean", "low", "high")]
                 for c in CURRENCIES
             )
-            mean, low, high = (cost_of_useful_hour(p.price_per_gpu_hour, np.clip(share, 0, 1)) for share in money)
+            mean, low, high = (cost_of_useful_hour(p.price_per_gpu_hour, share) for share in money)
             drawn[curve_name(bursts, way)] = ettr, (mean, high, low)  # the greater the share, the lower the cost
             best[curve_name(bursts, way)] = ways[way].best["time"], ways[way].best["money"]
     return curves[False]["standby"].numbers, drawn, best
@@ -85,7 +85,7 @@ def document(p, values):
             for b, ways in values["curves"].items()
             for way, one in ways.items()
         },
-        "rules": [vars(r) | {c: vars(getattr(r, c)) for c in CURRENCIES} for r in values["rules"]],
+        "rules": [vars(r) | {"time": vars(r.time.within(-1, 1)), "money": vars(r.money)} for r in values["rules"]],
     }
 
 

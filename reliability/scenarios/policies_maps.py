@@ -110,7 +110,7 @@ def _verdict(case, currency, found, standbys):
     means = {way: float(sample.mean()) for way, sample in samples.items()}
     ranked = sorted(means, key=lambda way: -means[way])
     both = {key: {c: float(sample.mean()) for c, sample in one.items()} for key, one in found.items()}
-    return Verdict(case, means, standbys, ranked, estimate(samples[ranked[0]] - samples[ranked[1]]), both)
+    return Verdict(case, means, standbys, ranked, estimate(samples[ranked[0]] - samples[ranked[1]]).within(-1, 1), both)
 
 
 def grid(p, rng, rates=None, repairs_h=None):
@@ -177,7 +177,7 @@ def _curves(numbers, samples):
     flat = [k for k, gap in zip(numbers, behind, strict=True) if not gap.low > 0]
     return Curves(
         numbers,
-        {c: [estimate(sample) for sample in samples[c]] for c in CURRENCIES},
+        {c: [estimate(sample).within(0, 1) for sample in samples[c]] for c in CURRENCIES},
         {"time": fewest_as_good(numbers, [s.mean() for s in samples["time"]]), "money": numbers[cheapest]},
         (min(flat), max(flat)),
         samples["money"][cheapest],
