@@ -9,7 +9,7 @@ SHORTEST_S = 1.0  # stops are halved until they are no longer than this, and the
 
 
 def longest_stop(p):
-    """Return the longest of ever shorter stops to shrink or grow with which elastic is the cheapest way back.
+    """Return the longest of ever shorter stops to shrink or grow with which elastic is shown to be the cheapest way back.
 
     Parameters
     ----------
@@ -25,7 +25,8 @@ def longest_stop(p):
         stops.append(stops[-1] / 2)
     for stop in dict.fromkeys([*stops, 0.0]):
         shorter = p.model_copy(update={"resize_s": stop})
-        if verdicts(shorter, page_case(p), generators(p)["own"])["money"].best == "elastic":
+        verdict = verdicts(shorter, page_case(p), generators(p)["own"])["money"]
+        if verdict.best == "elastic" and verdict.shown:
             return stop
     return None
 
@@ -33,11 +34,11 @@ def longest_stop(p):
 def stop_said(p, stop):
     """Say how short a stop is enough, as :func:`longest_stop` found it."""
     if stop is None:
-        return "Elastic is not the cheapest, however short the stops are."
+        return "Elastic is not shown to be the cheapest, however short the stops are."
     if stop == p.resize_s:
-        return f"Elastic is the cheapest already, with stops of {_seconds(stop)}."
+        return f"Elastic is shown to be the cheapest already, with stops of {_seconds(stop)}."
     enough = f"{_seconds(stop)} of each stop are" if stop else "only no stop at all is"
-    return f"Halved from {_seconds(p.resize_s)} until elastic is the cheapest: {enough} short enough."
+    return f"Halved from {_seconds(p.resize_s)} until elastic is shown to be the cheapest: {enough} short enough."
 
 
 def _seconds(stop):
