@@ -7,6 +7,7 @@ checked against the computed number each time: an emergent anchor that drifts of
 is an off one that comes right.
 """
 
+import re
 from dataclasses import dataclass
 
 from reliability import text
@@ -47,6 +48,8 @@ class Anchor:
         Why it is off or declined; may say more for the others.
     digits : str
         Format of the computed number, such as ``".3f"``.
+    model : str
+        What was held against it, in a few words, where the same published result is held against another model, too.
     """
 
     name: str
@@ -61,6 +64,7 @@ class Anchor:
     status: str
     reason: str = ""
     digits: str = ".3g"
+    model: str = ""
 
 
 def check(anchor):
@@ -98,14 +102,25 @@ def rounding(value, decimals):
 
 
 def table(anchors):
-    """Lay out anchors as a Markdown table, each checked; the reason stands in italics behind the case."""
+    """Lay out anchors as a Markdown table, each checked; behind the case stand the model, in brackets, and the reason, in italics."""
     rows = []
     for anchor in map(check, anchors):
         computed = "" if anchor.computed is None else f"{anchor.computed:{anchor.digits}}"
-        published = anchor.published + ("" if anchor.primary else " *")
-        case = f"{anchor.what}: *{anchor.reason.rstrip('.')}*" if anchor.reason else anchor.what
+        published = anchor.published + ("" if anchor.primary else " *") + _agreement(anchor)
+        case = anchor.what + (f" ({anchor.model})" if anchor.model else "")
+        case += f": *{anchor.reason.rstrip('.')}*" if anchor.reason else ""
         rows.append([case, published, computed, anchor.status])
-    return text.table(["case", "published", "here", "status"], rows, align="lrrl")
+    return text.table(["case", "published (agrees)", "here", "status"], rows, align="lrrl")
+
+
+def _agreement(anchor):
+    """Write in brackets which numbers agree, with a digit more than the computed one, since an end is often half of its last."""
+    if anchor.low is None:
+        return ""
+    digits = re.sub(r"\d+", lambda found: f"{int(found[0]) + 1}", anchor.digits)
+    ends = (re.sub(r"(\.\d*?)0+(?=%?$)", r"\1", f"{end:{digits}}") for end in (anchor.low, anchor.high))
+    low, high = (re.sub(r"\.(?=%?$)", "", end) for end in ends)
+    return f" ({low})" if low == high else f" ({low} to {high})"
 
 
 def summary(anchors):

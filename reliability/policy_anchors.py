@@ -3,12 +3,14 @@
 from functools import cache
 
 import numpy as np
+from scipy.special import fdtr, fdtri, ndtr
 
 from reliability import facts
-from reliability.anchor_runs import HOUR, MINUTE, declined, held, run
+from reliability.anchor_runs import HOUR, MINUTE, MODEL, declined, economics_case, held, run
 from reliability.anchors import rounding
 
 RUNS = 400  # of AIReSim's base case
+RARE = 0.05  # a difference that chance makes less often is remarked upon
 
 
 def anchors():
@@ -62,14 +64,28 @@ def _airesim():
         "restart": result.hours_lost["restart"],
         **{name: result.counts[name] for name in ("failures", "systematic", "host_selections", "preemptions")},
     }
-    words = {"training_time": "training time", "restart": "hours of recovery", "host_selections": "host selections"}
+    samples["random"] = samples["failures"] - samples["systematic"]
+    words = {
+        "training_time": "training time", "restart": "hours of recovery", "host_selections": "host selections",
+        "random": "random failures", "systematic": "systematic failures",
+    }  # fmt: skip
     margin = "three standard errors of the difference, with the spread found here"
+    margin_of_spread = "as rare as three standard errors, by the F distribution of the ratio of two variances"
     found = []
+    runs = facts.value("airesim_runs")
     for name, value in printed.items():
-        error = 3 * samples[name].std(ddof=1) * np.sqrt(1 / facts.value("airesim_runs") + 1 / len(result))
+        error = 3 * samples[name].std(ddof=1) * np.sqrt(1 / runs + 1 / len(result))
         unit = " h" if name in ("training_time", "restart") else ""
         found.append(held(f"airesim_{name}", f"AIReSim, base case: {words.get(name, name)}", f"{value:,}{unit}", samples[name].mean(),
-                             value - error, value + error, margin, "airesim", digits=",.1f"))  # fmt: skip
+                             value - error, value + error, margin, "airesim", digits=",.0f" if value > 1000 else ".1f"))  # fmt: skip
+    for name, value in facts.value("airesim_spread").items():
+        spread = samples[name].std(ddof=1)
+        low, high = _spread_limits(value, runs, len(result))
+        chance = fdtr(len(result) - 1, runs - 1, (spread / value) ** 2)
+        note = f"near the edge: by chance so far apart once in {0.5 / min(chance, 1 - chance):,.0f} times" if 2 * min(chance, 1 - chance) < RARE else ""
+        unit = " h" if name == "training_time" else ""
+        found.append(held(f"airesim_spread_{name}", f"AIReSim, base case: {words.get(name, name)}, standard deviation of a run", f"{value}{unit}",
+                          spread, low, high, margin_of_spread, "airesim", note=note, digits=".1f"))  # fmt: skip
     ratio, quick = facts.fact("airesim_ratio"), facts.value("airesim_quick")
     shorter = run(airesim_settings(quick["recovery"]), RUNS).effective_training_ratio.mean()
     return [
@@ -79,6 +95,11 @@ def _airesim():
         held("airesim_quick", f"the same, recovery in {quick['recovery']} min", f"about {quick['ratio_percent'] / 100}", shorter,
                 *rounding(quick["ratio_percent"] / 100, 2), "as it says: about", "airesim", digits=".3f"),
     ]  # fmt: skip
+
+
+def _spread_limits(printed, runs, ours):
+    """Return the standard deviations of so many runs here that agree with one printed of others, were runs normal."""
+    return tuple(printed * np.sqrt(fdtri(ours - 1, runs - 1, chance)) for chance in (ndtr(-3.0), ndtr(3.0)))
 
 
 def economics_settings(standbys=0, saved="interval", burst=False, elastic=False):
@@ -132,13 +153,14 @@ def _economics():
         ("burst_elastic", burst["elastic"], {"burst": True, "elastic": True}, ""),
     ]  # fmt: skip
     runs = facts.value("reliability_economics_runs")
-    found = [declined("economics_manual", "reliability-economics, ETTR of the whole job simulated: manual", f"{single['manual']:.3f}", "reliability_economics",
-                      "with no standby the repair outlasts the operator here, so it cannot be told from the restart below")]  # fmt: skip
+    why = "with no standby the repair outlasts the operator here, so it cannot be told from the restart below"
+    what = economics_case("manual")
+    found = [declined("economics_manual", what, f"{single['manual']:.3f}", "reliability_economics", why, model=MODEL)]
     for name, printed, options, off in rows:
         settings = economics_settings(**options)
         paid = settings["job_nodes"] / (settings["job_nodes"] + settings["warm_standbys"])  # idle standbys are paid for
         sample = paid * run(settings).effective_training_ratio
         error = 3 * sample.std(ddof=1) / np.sqrt(runs)
-        found.append(held(f"economics_{name}", f"reliability-economics, ETTR of the whole job simulated: {name.replace('_', ' ')}", f"{printed:.3f}", sample.mean(), printed - error,
-                             printed + error, f"three standard errors of the mean of its {runs} runs", "reliability_economics", off))  # fmt: skip
+        found.append(held(f"economics_{name}", economics_case(name.removeprefix("burst_"), "burst" in options), f"{printed:.3f}", sample.mean(), printed - error,
+                          printed + error, f"three standard errors of the mean of its {runs} runs", "reliability_economics", off, model=MODEL))  # fmt: skip
     return found

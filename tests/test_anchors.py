@@ -45,9 +45,35 @@ def test_an_unknown_status_is_refused():
 
 
 def test_the_table_marks_what_is_secondary():
-    assert " 0.96 * |" in anchors.table([changed(primary=False)])
-    assert " 0.96 |" in anchors.table([GOOD])
+    assert " 0.96 * (0.955 to 0.965) |" in anchors.table([changed(primary=False)])
+    assert " 0.96 (0.955 to 0.965) |" in anchors.table([GOOD])
     assert anchors.summary([GOOD]) == "**1 published results: 1 emergent.**"
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"digits": ".1%", "low": 0.435, "computed": 0.5, "high": 0.5}, "(43.5% to 50%)"),
+        ({"digits": ",.0f", "low": 9950.0, "computed": 10000.0, "high": 10050.5}, "(9,950 to 10,050.5)"),
+        ({"digits": ".0f", "low": 100, "computed": 100, "high": 100}, "(100)"),
+    ],
+)
+def test_what_agrees_stands_behind_what_is_published(fields, said):
+    assert f" 0.96 {said} |" in anchors.table([changed(**fields)])
+
+
+def test_a_result_that_is_held_against_several_models_says_in_each_row_which():
+    rows = {}
+    for page, held in scenarios.anchors().items():
+        for anchor in held:
+            rows.setdefault((anchor.source, anchor.published), {}).setdefault(page, []).append(anchor)
+    shared = {key: pages for key, pages in rows.items() if len(pages) > 1}
+    assert len(shared) > 10
+    for key, pages in shared.items():
+        found = [anchor for held in pages.values() for anchor in held]
+        assert all(anchor.model for anchor in found), key
+        cases = [(anchor.what, anchor.model) for anchor in found]
+        assert len(set(cases)) == len(cases), key
 
 
 @pytest.mark.parametrize("page", [*scenarios.RICHER, *scenarios.PLANS])

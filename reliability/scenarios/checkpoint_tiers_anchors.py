@@ -59,12 +59,9 @@ def _scr(machine, what, published, computed, status="emergent", why=""):
             f"{published:,} s",
             ",.0f",
         )
-    name = (
-        f"scr-{machine}-{what.split(',')[0].replace(' ', '-')}-{'one' if 'only' in what or 'there' in what else 'two'}"
-    )
-    return Anchor(
-        name, f"SCR, {machine}: {what}", shown, float(computed), *ends, margin, "scr_model", True, status, why, digits
-    )
+    levels = "one" if "only" in what or "there" in what else "two"
+    name, model = f"scr-{machine}-{what.split(',')[0].replace(' ', '-')}-{levels}", f"{levels}-level model"
+    return Anchor(name, f"SCR, {machine}: {what}", shown, float(computed), *ends, margin, "scr_model", True, status, why, digits, model)
 
 
 def daly_table():

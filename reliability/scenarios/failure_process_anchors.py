@@ -5,6 +5,7 @@ from functools import cache
 import numpy as np
 
 from reliability import cascades, facts, outages, standby
+from reliability.anchor_runs import economics_case
 from reliability.anchors import Anchor, rounding
 
 
@@ -81,96 +82,36 @@ def anchors():
 @cache
 def _anchors():
     single, burst = facts.value("reliability_economics_ettr"), facts.value("reliability_economics_burst_ettr")
-    groups = {
-        "single": "single failures",
-        "burst": f"half in bursts of {facts.value('reliability_economics_burst_nodes')}",
-    }
     cases = [
-        ("manual", single, "single", {"detect": "operator"}, "restart by hand"),
-        ("restart", single, "single", {}, "restart, no standbys"),
-        ("standbys_2", single, "single", {"standbys": 2}, "2 standbys"),
-        ("standbys_8", single, "single", {"standbys": 8}, "8 standbys"),
-        ("standbys_32", single, "single", {"standbys": 32}, "32 standbys"),
-        (
-            "overlapped_2",
-            single,
-            "single",
-            {"standbys": 2, "saved": "overlapped"},
-            "2 standbys, overlapped checkpoints",
-        ),
-        (
-            "overlapped_8",
-            single,
-            "single",
-            {"standbys": 8, "saved": "overlapped"},
-            "8 standbys, overlapped checkpoints",
-        ),
-        (
-            "overlapped_32",
-            single,
-            "single",
-            {"standbys": 32, "saved": "overlapped"},
-            "32 standbys, overlapped checkpoints",
-        ),
-        ("restart", burst, "burst", {}, "restart, no standbys"),
-        (
-            "overlapped_32",
-            burst,
-            "burst",
-            {"standbys": 32, "saved": "overlapped"},
-            "32 standbys, overlapped checkpoints",
-        ),
+        ("manual", "single", {"detect": "operator"}),
+        ("restart", "single", {}),
+        *((f"standbys_{k}", "single", {"standbys": k}) for k in (2, 8, 32)),
+        *((f"overlapped_{k}", "single", {"standbys": k, "saved": "overlapped"}) for k in (2, 8, 32)),
+        ("restart", "burst", {}),
+        ("overlapped_32", "burst", {"standbys": 32, "saved": "overlapped"}),
     ]
+    printed = {"single": single, "burst": burst}
     found = [
-        _economics(
-            f"{group}_{name}", f"ETTR, {groups[group]}: {what}", table[name], float(_peer_runs(group, **options).mean())
-        )
-        for name, table, group, options, what in cases
+        _economics(group, name, printed[group][name], _peer_runs(group, **options).mean()) for name, group, options in cases
     ]
     why = "its program forgets nodes that are back before the next failure"
     for group, value in (("single", facts.value("reliability_economics_elastic")), ("burst", burst["elastic"])):
-        mean = float(_peer_runs(group, elastic=True).mean())
-        found.append(_economics(f"{group}_elastic", f"ETTR, {groups[group]}: elastic", value, mean, "off", why))
-    for group, table in (("single", single), ("burst", burst)):
+        found.append(_economics(group, "elastic", value, _peer_runs(group, elastic=True).mean(), "off", why))
+    for group, table in printed.items():
         error = 3 * _peer_runs(group).std(ddof=1) / np.sqrt(facts.value("reliability_economics_runs"))
-        formula, value = _peer_formula(group), table["restart"]
-        what = f"ETTR, {groups[group]}: restart, by formula"
-        margin = "three standard errors of the mean of its eight runs"
+        value, margin = table["restart"], "three standard errors of the mean of its eight runs"
+        ends = (value - error, value + error)
         found.append(
-            Anchor(
-                f"{group}_formula",
-                what,
-                f"{value:.3f}",
-                formula,
-                value - error,
-                value + error,
-                margin,
-                "reliability_economics",
-                True,
-                "emergent",
-                "",
-                ".3f",
-            )
-        )
+            Anchor(f"{group}_formula", economics_case("restart", group == "burst"), f"{value:.3f}", _peer_formula(group), *ends, margin,
+                   "reliability_economics", True, "emergent", "", ".3f", "formula")
+        )  # fmt: skip
     return (*found, *_delta(), *_declined())
 
 
-def _economics(name, what, value, computed, status="emergent", reason=""):
-    low, high = rounding(value, 3)
-    return Anchor(
-        name,
-        what,
-        f"{value:.3f}",
-        computed,
-        low,
-        high,
-        "rounding",
-        "reliability_economics",
-        True,
-        status,
-        reason,
-        ".3f",
-    )
+def _economics(group, name, value, computed, status="emergent", reason=""):
+    case = economics_case(name, group == "burst")
+    return Anchor(f"{group}_{name}", case, f"{value:.3f}", float(computed), *rounding(value, 3), "rounding",
+                  "reliability_economics", True, status, reason, ".3f", "its runs replayed")  # fmt: skip
 
 
 def _delta():

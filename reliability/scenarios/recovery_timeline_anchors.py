@@ -5,12 +5,14 @@ import math
 import numpy as np
 
 from reliability import checkpoint, elastic, facts, stalls, timeline
+from reliability.anchor_runs import economics_case
 from reliability.anchors import Anchor, rounding
 from reliability.availability import expected_ettr
 from reliability.rates import gpu_mtbf_h
 
 HOURS = 3600.0
 SIZES_TO = 500.0  # FT-HSDP's sizes are printed in thousands
+FORMULA = "formula"  # said where other models are held against the same result
 ONE_DIGIT = "half of the printed number's first digit"
 
 
@@ -43,8 +45,8 @@ def _ft_hsdp_stalls():
     off = f"a loss of {100 * missing:.1f}% of the speed would explain it: the others go on without the replica that recovers, one of an unknown number"
     return [
         Anchor("ft_hsdp_44", f"FT-HSDP, {stall['synchronous']} min stall, a fault every {mtbf} min", f"{printed['synchronous']}%", before, *rounding(printed["synchronous"] / 100, 2), "as printed", "ft_hsdp", True,
-               "calibrated", "fixes the convention: the time between faults includes the stall", ".1%"),
-        Anchor("ft_hsdp_80", f"the same, {stall['replicas']} min stall", f"{printed['replicas']}%", after, *rounding(printed["replicas"] / 100, 2), "as printed", "ft_hsdp", True, "off", off, ".1%"),
+               "calibrated", "fixes the convention: the time between faults includes the stall", ".1%", FORMULA),
+        Anchor("ft_hsdp_80", f"FT-HSDP, {stall['replicas']} min stall, a fault every {mtbf} min", f"{printed['replicas']}%", after, *rounding(printed["replicas"] / 100, 2), "as printed", "ft_hsdp", True, "off", off, ".1%", FORMULA),
     ]  # fmt: skip
 
 
@@ -167,6 +169,7 @@ def _kokolis():
             status,
             why,
             ".4f",
+            "their formula" if case == "simple" else "",
         )
         for case, (what, text, low, high, margin, status, why) in cases.items()
     ]
@@ -210,8 +213,8 @@ def _elastic():
     error = math.sqrt(hours["horizon"] / mtbf_h) * (hours["reshard"] + again) / hours["horizon"]
     error /= math.sqrt(facts.value("reliability_economics_runs"))
     return [
-        Anchor("reliability_economics_elastic", "reliability-economics, elastic, single failures", f"{printed:.3f}", float(kept), printed - 3 * error, printed + 3 * error,
-               "three standard errors of the mean of its eight runs", "reliability_economics", True, "emergent", "", ".3f"),
-        Anchor("reliability_economics_bursts", f"the same, half in bursts of {facts.value('reliability_economics_burst_nodes')} nodes", f"{burst:.3f}", None, None, None, "", "reliability_economics", True, "declined",
-               "faults are independent here; drawn in bursts, it is held against on the page of the failure process"),
+        Anchor("reliability_economics_elastic", economics_case("elastic"), f"{printed:.3f}", float(kept), printed - 3 * error, printed + 3 * error,
+               "three standard errors of the mean of its eight runs", "reliability_economics", True, "emergent", "", ".3f", FORMULA),
+        Anchor("reliability_economics_bursts", economics_case("elastic", burst=True), f"{burst:.3f}", None, None, None, "", "reliability_economics", True, "declined",
+               "faults are independent here; drawn in bursts, it is held against on the page of the failure process", model=FORMULA),
     ]  # fmt: skip

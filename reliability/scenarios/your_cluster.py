@@ -38,6 +38,9 @@ def compute(p):
     return Result({}, plan_text.sections(document), {"plan": made, "document": document})
 
 
+PLAN = "the plan's model"  # said where other models are held against the same result
+
+
 def anchors():
     """Compute the published results that the plan's model is held against, each from its own inputs."""
     return [*_scr(), *_kokolis()]
@@ -54,7 +57,7 @@ def _scr():
             float(every), float(cost), kinds / kinds.sum(), np.zeros(2), np.full(2, float(cost)), 1 / kinds.sum()
         ).useful
         found.append(Anchor(f"scr_{machine}", f"SCR's model of {machine}, one level, both kinds of failure", f"{printed}", float(kept), *rounding(printed, 5), "as printed",
-                            "scr_model", True, "emergent", "", ".5f"))  # fmt: skip
+                            "scr_model", True, "emergent", "", ".5f", PLAN))  # fmt: skip
     return found
 
 
@@ -69,4 +72,4 @@ def _kokolis():
     printed = facts.value("kokolis_ettr_published")["simple"]
     what = f"Kokolis et al., {gpus['simple']:,} GPUs at RSC-1's rate, interval and restart {restart['simple']:g} min"
     return [Anchor("kokolis_simple", what, f"{printed}", exact, *rounding(printed, 2), "as printed",
-                   "kokolis2025", True, "emergent", "", ".3f")]  # fmt: skip
+                   "kokolis2025", True, "emergent", "", ".3f", PLAN)]  # fmt: skip
