@@ -54,6 +54,18 @@ def test_of_one_size_the_claim_speaks_of_no_range(verdict, said):
     assert found.endswith(said) and found.count("1,024 GPUs") == 1
 
 
+def test_which_lever_buys_most_is_said_for_each_size_and_only_where_it_is_shown():
+    write, swap = ({"write": gained(a), "swap": gained(b)} for a, b in ((0.05, 0.01), (0.01, 0.05)))
+    unsure = {"write": gained(0.05, 0.06), "swap": gained(0.01)}
+    none = {"write": gained(0.05, 0.06), "swap": gained(-0.01)}
+    assert text.most({1024: write, 2048: write, 4096: swap, 8192: unsure, 16384: none}) == (
+        "Alone, of what is shown most buys **short writes** at 1,024, 2,048 GPUs, **swap to a standby** at 4,096, 8,192 GPUs; "
+        "none is shown to buy anything at 16,384 GPUs."
+    )
+    assert text.most({1024: write}) == "Alone, most buys **short writes** at 1,024 GPUs."
+    assert text.most({1024: none}) == "Alone, none is shown to buy anything at 1,024 GPUs."
+
+
 def test_what_the_page_says_of_a_lever_that_is_turned_last():
     more, less = (runs.three(made(0.1, [0.2, 0.15, 0.12], [0.3, 0.3, 0.3], e)) for e in (0.5, 0.35))
     assert text.later({1024: less, 2048: more}) == (

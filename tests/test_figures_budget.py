@@ -7,6 +7,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 
 from reliability.budget import BINS
 from reliability.figures import budget as figures
@@ -45,20 +46,33 @@ def test_every_bin_has_a_fill_of_its_own():
     assert len(set(figures.FILLS.values())) == len(BINS)
 
 
-def test_the_tornado_has_the_first_lever_on_top_and_a_bar_a_size():
+def test_the_tornado_has_a_panel_for_each_size_and_the_first_lever_on_top():
     gains = {
         1024: {"write": estimate(0.05), "swap": estimate(0.01)},
-        131072: {"write": estimate(0.08), "swap": estimate(-0.02)},
+        2048: {"write": estimate(0.06), "swap": estimate(0.03)},
+        131072: {"write": estimate(0.01), "swap": estimate(0.08, 0.02)},
     }
-    ax = figures.tornado(LEVERS, gains)
-    assert [tick.get_text() for tick in ax.get_yticklabels()] == list(LEVERS.values())
-    assert ax.get_yticks()[0] > ax.get_yticks()[1]
-    bars = [container for container in ax.containers if hasattr(container, "patches")]
-    widths = [[bar.get_width() for bar in container] for container in bars]
-    assert widths == [pytest.approx([5, 1]), pytest.approx([8, -2])]
-    (segments,) = [line.get_segments() for line in ax.collections[:1]]
-    assert segments[0][:, 0] == pytest.approx([4, 6])
-    assert {text.get_text() for text in ax.get_legend().get_texts()} == {"1K GPUs", "128K GPUs"}
+    every = figures.tornado(LEVERS, gains)
+    assert [ax.get_title(loc="left") for ax in every] == ["1K GPUs", "2K GPUs", "128K GPUs"]
+    assert [tick.get_text() for tick in every[0].get_yticklabels()] == list(LEVERS.values())
+    assert every[0].get_yticks()[0] > every[0].get_yticks()[1]
+    widths = [[bar.get_width() for bar in ax.patches] for ax in every]
+    assert widths == [pytest.approx([5, 1]), pytest.approx([6, 3]), pytest.approx([1, 8])]
+    (intervals,) = every[2].collections
+    assert [segment[:, 0].tolist() for segment in intervals.get_segments()] == [
+        pytest.approx([0, 2]), pytest.approx([6, 10])
+    ]  # fmt: skip
+    # One axis for all, with its numbers below every column; where the last place is empty, below what stands above it.
+    assert len({ax.get_xlim() for ax in every}) == 1 and every[0].figure.axes == every
+    assert [ax.xaxis.get_tick_params()["labelbottom"] for ax in every] == [False, True, True]
+
+
+def test_the_lever_that_adds_most_has_another_colour_at_each_size():
+    gains = {1: {"write": estimate(0.05), "swap": estimate(0.01)}, 2: {"write": estimate(0.01), "swap": estimate(0.02)}}
+    for ax, first in zip(figures.tornado(LEVERS, gains), (True, False), strict=True):
+        most, other = (ax.patches if first else reversed(ax.patches))
+        assert to_hex(most.get_facecolor()) == figures.VERMILION.lower()
+        assert to_hex(other.get_facecolor()) == figures.BLUE.lower()
 
 
 def test_the_lines_of_the_three_levers_are_theirs():
@@ -76,7 +90,8 @@ def test_the_lines_of_the_three_levers_are_theirs():
 
 def test_gains_that_print_as_nothing_are_not_magnified():
     nothing = {name: estimate(-0.00006, 0.00001) for name in LEVERS}
-    assert figures.tornado(LEVERS, {1024: nothing}).get_xlim() == (-0.5, 0.5)
+    (ax,) = figures.tornado(LEVERS, {1024: nothing})
+    assert ax.get_xlim() == (-0.5, 0.5)
     some = [nothing["swap"]]
     assert figures.three_by_size([1024], {"recovery": some}, some, some).get_ylim() == (-0.5, 0.5)
 

@@ -20,7 +20,7 @@ FILLS = {
     "verification": (PURPLE, "xxx"),
 }
 STYLES = ((VERMILION, "^"), (PURPLE, "D"), (SKY, "s"), (BLACK, "o"))
-TALLEST = 0.8  # of the room between two levers, that all their bars take
+ABREAST = 2  # panels of a tornado beside each other, as many as a phone shows
 LEAST = 0.5  # percentage points to which an axis of gains reaches at least
 SHORT = 1.2  # times a single size, to which its line reaches on either side
 
@@ -57,40 +57,42 @@ def hours_by_size(panels):
 
 @in_style
 def tornado(names, gains):
-    """Draw what each lever adds alone, a bar for each size with its interval; the first lever on top.
+    """Draw what each lever adds alone, with its interval: a panel for each size, on one axis; the first lever on top.
 
     Parameters
     ----------
     names : mapping of lever to its name
         In the order from the top.
     gains : mapping of size to {lever: Estimate}
-        At most four sizes.
+        The lever that adds most at a size has another colour there.
+
+    Returns
+    -------
+    list of axes
+        One for each size.
     """
-    ax = axes(height=1.2 + 0.5 * len(names))
-    places = np.arange(len(names))[::-1]
-    thick = TALLEST / len(gains)
-    for i, ((size, found), (colour, marker)) in enumerate(zip(gains.items(), STYLES, strict=False)):
-        at = places + TALLEST / 2 - (i + 0.5) * thick
-        means = 100 * np.array([found[lever].mean for lever in names])
-        half = 100 * np.array([found[lever].half_width for lever in names])
-        ax.barh(at, means, 0.85 * thick, color=colour, alpha=0.35, linewidth=0)
-        ax.errorbar(
-            means,
-            at,
-            xerr=half,
-            fmt=marker,
-            color=colour,
-            markersize=4,
-            linewidth=1.6,
-            label=f"{in_thousands(size)} GPUs",
-        )
-    ax.axvline(0, color="#555555", linewidth=0.8)
-    ax.set_yticks(places, list(names.values()))
-    ax.set_ylim(-0.6, len(names) - 0.4)
-    ax.set_xlim(_not_nothing(*ax.get_xlim()))
-    ax.set_xlabel("gained alone, percentage points")
-    ax.legend(loc="lower right")
-    return ax
+    columns = min(ABREAST, len(gains))
+    rows = -(-len(gains) // columns)
+    height = 0.4 + rows * (0.3 + 0.19 * len(names))
+    grid = axes(height=height, nrows=rows, ncols=columns, squeeze=False, sharex=True, sharey=True)
+    places, every = np.arange(len(names))[::-1], list(grid.flat[: len(gains)])
+    for ax, (size, found) in zip(every, gains.items(), strict=True):
+        means, half = (100 * np.array([getattr(found[lever], what) for lever in names]) for what in ("mean", "half_width"))
+        colours = [VERMILION if mean == max(means) else BLUE for mean in means]
+        ax.barh(places, means, 0.7, color=colours, alpha=0.45, linewidth=0)
+        ax.errorbar(means, places, xerr=half, fmt="none", ecolor=colours, elinewidth=2)
+        ax.axvline(0, color="#555555", linewidth=0.8)
+        ax.set_title(f"{in_thousands(size)} GPUs")
+        ax.grid(axis="y", visible=False)
+    every[0].set_yticks(places, list(names.values()))
+    every[0].set_ylim(-0.6, len(names) - 0.4)
+    every[0].set_xlim(_not_nothing(*every[0].get_xlim()))
+    every[0].figure.supxlabel("gained alone, percentage points")
+    for ax in every[-columns:]:
+        ax.tick_params(labelbottom=True)
+    for ax in grid.flat[len(gains) :]:
+        ax.remove()
+    return every
 
 
 def _not_nothing(low, high):

@@ -146,17 +146,12 @@ class Parameters(PageParameters):
         """Sizes of the job (GPUs), rising."""
         return [self.smallest_gpus * 2**k for k in range(self.doublings + 1)]
 
-    @property
-    def shown(self):
-        """The smallest size, the middle one and the largest, at which each lever is turned alone."""
-        return sorted({self.sizes[k] for k in (0, (self.doublings + 1) // 2, self.doublings)})
-
 
 def compute(p):
     """Simulate the job at each size under each set of levers, and lay the results out."""
-    results = {size: runs.simulate(p, size, runs.generator(p, size), size in p.shown) for size in p.sizes}
+    results = {size: runs.simulate(p, size, runs.generator(p, size)) for size in p.sizes}
     found = {size: runs.three(one) for size, one in results.items()}
-    gains = {size: {lever: runs.gain(results[size], frozenset([lever])) for lever in LEVERS} for size in p.shown}
+    gains = {size: {lever: runs.gain(results[size], frozenset([lever])) for lever in LEVERS} for size in p.sizes}
     order = sorted(LEVERS, key=lambda lever: -gains[p.sizes[-1]][lever].mean)
     hours = {
         name: {size: runs.hours(one, turned) for size, one in results.items()}
@@ -178,6 +173,7 @@ def compute(p):
         "all": tables.hours(hours["all"], {size: one.all for size, one in found.items()}),
         "lost": text.lost(p, hours["all"]),
         "gains": tables.gains(gains, order),
+        "most": text.most(gains),
         "three": tables.three(found),
         "order": tables.order(found),
         "claim": text.claim(found),

@@ -40,7 +40,7 @@ def generator(p, gpus):
     return rng
 
 
-def simulate(p, gpus, rng, singly=False):
+def simulate(p, gpus, rng):
     """Simulate the job of a size under the same failures for each set of levers.
 
     Parameters
@@ -48,16 +48,14 @@ def simulate(p, gpus, rng, singly=False):
     p : Parameters
     gpus : int
     rng : numpy.random.Generator
-    singly : bool
-        Each lever alone besides the three groups, their pairs, the three together and all levers.
 
     Returns
     -------
     dict of set of levers to FleetResult
+        None, the three groups, their pairs, the three together, all levers, and each lever alone.
     """
     sets = [NONE, *(joined(some) for size in (1, 2, 3) for some in combinations(THREE, size)), ALL]
-    if singly:
-        sets += [frozenset([lever]) for lever in LEVERS]
+    sets += [frozenset([lever]) for lever in LEVERS]
     return fleet.compare({turned: fleet_of(p, gpus, turned) for turned in sets}, rng, p.replications)
 
 

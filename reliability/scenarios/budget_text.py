@@ -30,6 +30,21 @@ def answer(p, hours, gains, found):
     return f"In numbers: of {24 * p.days:,} h {plain}; {turned}. {alone} {claim(found)}"
 
 
+def most(gains):
+    """Say at which sizes which lever buys most alone, of those that are shown to buy anything."""
+    found = {size: runs.most(some) for size, some in gains.items()}
+    by_lever = {}
+    for size, (lever, _) in found.items():
+        by_lever.setdefault(lever, []).append(size)
+    none = by_lever.pop(None, None)
+    said = [f"none is shown to buy anything at {_gpus(none)}"] if none else []
+    if by_lever:
+        of_shown = any(lever and not of_all for lever, of_all in found.values())
+        best = ", ".join(f"**{LEVERS[lever]}** at {_gpus(sizes)}" for lever, sizes in by_lever.items())
+        said.insert(0, f"{'of what is shown ' if of_shown else ''}most buys {best}")
+    return f"Alone, {'; '.join(said)}."
+
+
 def _hours(p, hours):
     """Write hours of the whole run, with a decimal where they are few or the run is short."""
     return f"{hours:.1f}" if hours < 10 or 24 * p.days < 100 else f"{hours:,.0f}"
