@@ -25,6 +25,12 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 SCHEMA = 1
+# What stands beside the parameters of a run, and what those are called that are all as they stand there.
+STANDARD = {
+    "published": {"standard": "Published", "usual": "published"},
+    "book": {"standard": "In the book", "usual": "book's"},
+    "template": {"standard": "By default", "usual": "default"},
+}
 INPUT_ERRORS = ("BadInput", "ClusterError", "FleetError", "LogError")  # of a file that a parameter names
 
 
@@ -272,16 +278,17 @@ def _standing(page: str, emitted: Mapping) -> dict[str, Any]:
 def _about(page: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the head of the HTML file says of the run."""
     changed = scenarios.changed(page, values)
-    as_published = scenarios.inputs(page, scenarios.defaults(page))
+    standard = scenarios.inputs(page, scenarios.defaults(page))
     fields = scenarios.parameters(page).model_fields
     table = [
         {
             "name": name,
             "value": json.dumps(value),
-            "published": json.dumps(getattr(as_published, name)) if name in changed else "",
+            "standard": json.dumps(getattr(standard, name)) if name in changed else "",
             "about": fields[name].description or "",
             "changed": name in changed,
         }
         for name, value in values.items()
     ]
-    return {"version": __version__, "parameters": table, "changed": len(changed)}
+    kind = "published" if page in scenarios.PUBLISHED else "book" if page in scenarios.PAGES else "template"
+    return {"version": __version__, "parameters": table, "changed": len(changed), **STANDARD[kind]}

@@ -22,6 +22,9 @@ GRIDS = {
     "one number": {"a.n": [16]},
     "few numbers": {"a.n": [16, 0, 4]},
     "ratios": {"a.n": [10, 20, 40, 80, 160]},
+    "eight": {"a.n": [1024 * 2**k for k in range(8)], "b.n": [1, 2]},
+    "eight of seven digits": {"a.n": [10**6 + 12345 * k for k in (0, 2, 4, 6, 9, 12, 16, 21)]},
+    "close together": {"a.n": [0, 1, 2, 3, 1000]},
     "forty": {"a.n": list(np.geomspace(300, 14400, 40))},
     "large": {"a.n": [1e5, 4e5, 1e6, 1.5e6], "b.size": [1024, 131072]},
     "many lines": {"a.n": list(range(41)), "b.s": list(np.geomspace(300, 14400, 12))},
@@ -119,6 +122,17 @@ def test_numbers_that_are_multiples_have_a_logarithmic_scale_with_their_own_tick
 @pytest.mark.parametrize("values", [[0, 1, 10, 100], [1, 2, 3], [1, 2], [1, 50, 100], list(range(1, 100))])
 def test_other_numbers_have_a_linear_one(drawn, values):
     assert drawn({"a.n": values}).get_xscale() == "linear"
+
+
+@pytest.mark.parametrize("name", ["few numbers", "eight", "eight of seven digits", "close together"])
+def test_each_point_of_a_short_axis_has_its_tick(drawn, name):
+    ax = drawn(GRIDS[name])
+    along = sorted(GRIDS[name]["a.n"])
+    assert ax.get_xticks().tolist() == along
+    if name == "close together":  # labels only as far as they are apart
+        assert labels(ax.get_xticklabels()) == ["0", "", "", "", "1,000"]
+    else:
+        assert labels(ax.get_xticklabels()) == [figures.word(value) for value in along]
 
 
 def test_a_whole_number_has_no_half_beside_it(drawn):

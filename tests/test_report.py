@@ -14,7 +14,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from onefile_readers import findings
 
 import reliability
-from reliability import onefile
+from reliability import onefile, scenarios
+from reliability import report as page_report
 from reliability.errors import BadInput
 from reliability.page import RESULTS_MIME
 from reliability.report import INPUT_ERRORS
@@ -105,9 +106,10 @@ def sample(text=TEXT):
 
 def about(changed, same=1):
     """What the head says of a run with so many parameters changed, and so many as published."""
-    one = {"name": "ranks", "value": "<8>", "published": "4", "about": "how many", "changed": True}
-    other = {"name": "step_s", "value": "30", "published": "", "about": "a step (s)", "changed": False}
-    return {"version": "1", "changed": changed, "parameters": changed * [one] + same * [other]}
+    one = {"name": "ranks", "value": "<8>", "standard": "4", "about": "how many", "changed": True}
+    other = {"name": "step_s", "value": "30", "standard": "", "about": "a step (s)", "changed": False}
+    parameters = changed * [one] + same * [other]
+    return {"version": "1", "changed": changed, "parameters": parameters, "standard": "Published", "usual": "published"}
 
 
 ABOUT = about(1)
@@ -212,6 +214,21 @@ def test_a_head_that_would_fill_a_phone_is_folded(changed, folds):
     assert ("Run with the published parameters" in page.header.get_text()) == (not changed)
     columns = [cell.get_text() for cell in page.main.select("details.parameters thead th")]
     assert columns == ["Parameter", "This run", "Published"][: 3 if changed else 2]
+
+
+@pytest.mark.parametrize(
+    ("page", "parameter", "standard", "usual"),
+    [
+        ("availability", "cold_mttr_min", "Published", "published"),
+        ("budget", "seed", "In the book", "book's"),
+        ("fleet_report", "seed", "By default", "default"),
+    ],
+)
+def test_only_a_published_page_has_published_parameters(page, parameter, standard, usual):
+    # The page of a fleet file of the user's own once said "Published: example:airesim-base".
+    head = page_report._about(page, scenarios.defaults(page) | {parameter: 12})
+    assert (head["standard"], head["usual"]) == (standard, usual)
+    assert head["changed"] == 1 and [p["standard"] for p in head["parameters"] if p["changed"]] != [""]
 
 
 def test_what_programs_read_is_not_in_the_page(report):

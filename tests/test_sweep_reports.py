@@ -183,6 +183,7 @@ def test_the_notebook_of_a_report_runs_again_where_it_lies(fleets, monkeypatch):
     report_folder = made(fleets)[1]
     monkeypatch.chdir(report_folder)
     again = report.make("fleet_report", {"fleet_file": "fleet.toml", "replications": 20, "seed": 3})
+    assert ".json`" not in again.ipynb()  # it is another file in a sweep than of `run`
     assert again.results["results"]["simulate"] == json.loads((report_folder / "simulate.json").read_text())
 
 

@@ -24,7 +24,7 @@ def add(commands):
         action="append",
         default=[],
         metavar=("NAME", "VALUE"),
-        help="a parameter and its value; may be repeated; the others keep their published values",
+        help="a parameter and its value; may be repeated; the others stay as they are in the book",
     )
     add_out(parser, "the three files")
 
