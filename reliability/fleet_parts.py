@@ -47,7 +47,7 @@ class Failures(Part):
         default=0.0,
     )
     life: Literal[LIVES] = plain(
-        "distribution of the time from one random failure of a node to its next",
+        "distribution of the time from one random failure of a node to its next; every node begins new",
         f"one of {', '.join(LIVES)}",
         default="exponential",
     )

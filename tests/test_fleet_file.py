@@ -83,6 +83,20 @@ def test_a_unit_is_that_of_the_name(table, key, field):
     assert [field.json_schema_extra["unit"]] in ([named] if named else [[""], ["1"]])
 
 
+def test_the_first_weeks_of_nodes_that_begin_new_have_the_failures_that_the_page_says(printed):
+    said = re.search(r"first 30 days of a fleet have ([\d.]+) times .* shape 0.7, .* and ([\d.]+) times .* shape 2,", printed)
+    settings = {
+        "job_nodes": 200,
+        "horizon_h": 720.0,
+        "repair": {"automatic_s": 0.0},
+        "recovery": {"restart_s": 0.0},
+    }
+    for shape, words in zip((0.7, 2.0), said.groups(), strict=True):
+        failures = {"rate_per_node_day": 0.0065, "life": "weibull", "shape": shape}
+        found = fleet.simulate_key(fleet_config.build(settings | {"failures": failures}), 3, 400).counts["failures"] / (200 * 30 * 0.0065)
+        assert abs(found.mean() - float(words)) < 0.005 + 4 * found.std() / 20
+
+
 def test_a_table_that_may_stand_several_times_has_two_brackets():
     (one,) = key_tables.tables([("a", *EVERY[0][1:])])
     (several,) = key_tables.tables([("a", *EVERY[0][1:])], arrays=("a",))
