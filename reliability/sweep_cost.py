@@ -33,7 +33,7 @@ class Measured:
 
 # Of examples/grids/standbys.toml, on two cores. `make bench` measures them again and prints both.
 MEASURED = Measured(
-    task_s=5.3e-3, prepare_s=3.7e-3, simulate_s=38e-3, keep_s=0.23e-3, held_bytes=18e3, replications=200
+    task_s=5.4e-3, prepare_s=3.0e-3, simulate_s=26e-3, keep_s=0.22e-3, held_bytes=18e3, replications=200
 )
 
 TASK_WORKERS = 2  # that `task_s` is measured with
