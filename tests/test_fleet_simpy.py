@@ -7,44 +7,27 @@ import numpy as np
 import pytest
 import simpy_fleet
 from oracles import assert_mean, two_sample_p
-from test_fleet import changed
+from test_fleet import ALL_CAUSES, BLOCKING, VARIANTS, changed
 
 from reliability import fleet, fleet_config
 from reliability.budget import BINS
 
 pytestmark = pytest.mark.filterwarnings("error")
 
+SAME = ("job_nodes", "pool_nodes", "warm_standbys", "spare_nodes", "failures")
 BASE = {
-    "job_nodes": 20,
-    "pool_nodes": 24,
-    "warm_standbys": 2,
-    "spare_nodes": 4,
+    **{name: ALL_CAUSES[name] for name in SAME},
     "work_h": 300.0,
-    "failures": {"rate_per_node_day": 0.1, "bad_share": 0.2, "bad_factor": 5.0},
-    "repair": {
-        "automatic_s": 20000.0,
-        "manual_s": 90000.0,
-        "to_manual": 0.5,
-        "automatic_fails": 0.4,
-        "manual_fails": 0.2,
-        "requalify_s": 3000.0,
-    },
-    "recovery": {"restart_s": 1200.0, "host_selection_s": 600.0, "preemption_s": 2000.0},
+    "repair": {**ALL_CAUSES["repair"], "requalify_s": 3000.0},
+    "recovery": {name: value for name, value in ALL_CAUSES["recovery"].items() if name != "swap_s"},
 }
 ALWAYS = {"clock": "always"}
 BLAMED = [
     {"name": "hang", "share": 0.5, "detection_s": 300.0, "right": 0.6, "wrong": 0.3},
     {"name": "loud", "share": 0.5, "detection_s": 30.0},
 ]
-BLOCKING = {"interval_s": 7200.0, "write_s": 300.0}
-UPLOADED = {**BLOCKING, "upload_s": 3000.0, "drag": 0.3}
-STRAGGLER = {"rate_per_node_day": 0.05, "slowdown": 0.3, "found_after_s": 20000.0, "pause_s": 500.0}
-SMALLER = {
-    "pool_nodes": 22,
-    "spare_nodes": 0,
-    "elastic": {"nodes_per_replica": 4, "batch": 12, "reshard_s": 500.0, "grow_s": 200.0},
-}
-VERIFIED = {"rate_per_node_day": 0.05, "verification_s": 200.0, "every": 2}
+UPLOADED, STRAGGLER = ALL_CAUSES["checkpoint"], ALL_CAUSES["straggler"]
+SMALLER, VERIFIED = VARIANTS["elastic"], VARIANTS["verified"]["corruption"]
 WORN = {"life": "weibull", "shape": 0.7}
 DOMAINS = {"burst_shares": [0.6, 0.4], "burst_sizes": [1, 4]}
 WINDOW = {"failures": 2, "window_days": 4.0}

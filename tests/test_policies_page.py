@@ -97,12 +97,20 @@ def test_free_failures_show_no_difference_between_any_ways():
 
 
 def test_a_verdict_ranks_by_the_currency_and_its_lead_is_paired():
-    found = policies_maps.verdicts(SMALL, CASE, np.random.default_rng(2))
-    for currency, verdict in found.items():
-        assert verdict.value == max(verdict.means.values()) == verdict.means[verdict.best]
-        assert verdict.gain.mean == pytest.approx(verdict.value - verdict.means[verdict.second])
-        assert verdict.both[verdict.best, verdict.standbys * (verdict.best == "standby")][currency] == verdict.value
-    assert found["money"].cheaper == pytest.approx(found["money"].gain.mean / found["money"].value)
+    rise = np.array([-0.1, 0.0, 0.1])  # shared by all ways, so that it cancels in a difference
+    found = {
+        ("wait", 0): {"time": 0.2 + rise, "money": 0.2 + rise},
+        ("cold", 0): {"time": 0.6 + rise, "money": 0.5 + rise},
+        ("standby", 3): {"time": 0.5 + rise, "money": 0.45 + rise},
+        ("standby", 9): {"time": 0.7 + rise, "money": 0.3 + rise},
+    }
+    time, money = (policies_maps._verdict(CASE, c, found, k) for c, k in (("time", 9), ("money", 3)))
+    assert time.ranked == ["standby", "cold", "wait"] and money.ranked == ["cold", "standby", "wait"]
+    assert (time.value, money.value) == pytest.approx((0.7, 0.5))
+    assert (time.gain.mean, money.gain.mean) == pytest.approx((0.1, 0.05))
+    assert time.shown and max(time.gain.sd, money.gain.sd) < 1e-12
+    assert money.cheaper == pytest.approx(0.1)
+    assert money.both["standby", 9] == pytest.approx({"time": 0.7, "money": 0.3})
 
 
 def test_the_fewest_standbys_that_are_as_good_are_taken():
@@ -140,7 +148,19 @@ def test_rules_are_tried_under_both_diagnoses_with_and_without_a_window():
     assert [(r.failures, r.window_days, r.wrong) for r in found] == [
         (2, days, wrong) for wrong in (0.0, SMALL.wrong) for days in (None, 30.0)
     ]
-    assert all(r.good <= r.retired for r in found)
+
+
+def test_a_rule_has_the_numbers_of_its_own_fleet_beside_the_one_without():
+    k, fleets = policies_lemons.standbys(SMALL), {"none": None, "rule": {"failures": 2}}
+    built = {name: fleet_config.build(lemon_settings(SMALL, SMALL.wrong, k, rule)) for name, rule in fleets.items()}
+    results = policies_maps.compare(SMALL, built, np.random.default_rng(5))
+    (rule,) = [
+        r for r in policies_lemons.rules(SMALL, np.random.default_rng(5)) if r.wrong and r.window_days is None
+    ]
+    counts = results["rule"].counts
+    assert rule.retired == counts["nodes_retired"].mean() > rule.good == counts["good_nodes_retired"].mean() > 0
+    ettr = {name: result.effective_training_ratio for name, result in results.items()}
+    assert rule.time == estimate(ettr["rule"] - ettr["none"])
 
 
 
