@@ -4,7 +4,6 @@ from reliability import facts, fleet, fleet_config
 from reliability.anchors import Anchor
 
 KEY = 20260307  # of all simulations here
-HOUR, MINUTE = 3600.0, 60.0
 MODEL = "simulated fleet"  # said where other models are held against the same result
 
 

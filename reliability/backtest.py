@@ -11,7 +11,8 @@ import numpy as np
 
 from reliability import checks, forecast, naive_forecasts, scoring
 from reliability.backtest_scores import LEVEL, Backtest, Scores, Window
-from reliability.exposures import DAY_S, LONGEST_DAYS
+from reliability.exposures import LONGEST_DAYS
+from reliability.units import DAY_S
 
 WEEK = 7  # days
 WINDOWS_DAYS = (7, 30)

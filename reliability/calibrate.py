@@ -3,9 +3,9 @@
 import numpy as np
 
 from reliability import assumptions, checks, dispersion, exposures, gaps, node_rates, repair_times, trend
-from reliability.exposures import DAY_S, WEEK_S
 from reliability.fit_result import Fit
 from reliability.fitted_rates import rate_of
+from reliability.units import DAY_S, WEEK_S
 
 
 def fit(incidents, nodes=None, gpus_per_node=None, observed_s=None, together_s=0.0):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reliability import checks, forecast, scoring
-from reliability.exposures import DAY_S
+from reliability.units import DAY_S
 
 LEVEL = 0.9
 DRAWS = 2000

@@ -5,8 +5,8 @@ import numpy as np
 from reliability import checks
 from reliability.rates import poisson_rate_interval
 from reliability.text import counted
+from reliability.units import DAY_S, HOUR_S
 
-HOUR_S, DAY_S, WEEK_S = 3600.0, 86_400.0, 604_800.0
 LONGEST_DAYS = 200_000
 
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from reliability import checks, dispersion, fit_tables, forecast, node_rates, rate_draws, repair_times, trend
-from reliability.exposures import DAY_S
 from reliability.fitted_rates import Rate
 from reliability.gaps import Gaps
+from reliability.units import DAY_S
 
 STEADY = 0.05  # p of the trend test below which the rate of the whole record is not the one to plan with
 RECENT_DAYS = 30

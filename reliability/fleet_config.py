@@ -155,7 +155,7 @@ def _events(number):
     return f"{math.ceil(number):,}" if number < 1e15 else f"{number:.0e}"
 
 
-PARTS = {
+TABLES = {
     "failures": Failures, "faults": FaultClass, "repair": Repair, "recovery": Recovery, "elastic": Elastic, "checkpoint": Checkpoint,
     "straggler": Straggler, "corruption": Corruption, "retirement": Retirement,
 }  # fmt: skip
@@ -163,7 +163,7 @@ PARTS = {
 
 def keys():
     """Return every key as (table, key, field), in the order in which the documentation has them."""
-    tables = {"fleet": Fleet} | {f"fleet.{name}": part for name, part in PARTS.items()}
+    tables = {"fleet": Fleet} | {f"fleet.{name}": part for name, part in TABLES.items()}
     return [(table, name, field) for table, part in tables.items() for name, field in part.model_fields.items()]
 
 
@@ -189,7 +189,7 @@ def _fault(fault):
     message = fault["msg"].removeprefix("Value error, ")
     where = ".".join(str(part) for part in fault["loc"])
     if fault["type"] == "extra_forbidden":
-        known = list((PARTS[fault["loc"][0]] if len(fault["loc"]) > 1 else Fleet).model_fields)
+        known = list((TABLES[fault["loc"][0]] if len(fault["loc"]) > 1 else Fleet).model_fields)
         return f"{where}: unknown key. {nearest(str(fault['loc'][-1]), known)}The keys are: {', '.join(known)}"
     if fault["type"] == "missing":
         return f"{where}: is missing"

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reliability import checks
-from reliability.fleet_result import SECONDS_PER_HOUR
+from reliability.units import HOUR_S
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ def useful_share(result, nodes, paid_hours):
     -------
     array [n], in [0, 1]
     """
-    useful_h = result.bins_s["useful"] / SECONDS_PER_HOUR
+    useful_h = result.bins_s["useful"] / HOUR_S
     return checks.count("nodes", nodes) * useful_h / checks.positive("paid_hours", paid_hours)
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from reliability.budget import BINS
+from reliability.units import HOUR_S
 
 COUNTS = (
     "failures", "systematic", "bursts", "nodes_repaired", "misdiagnosed", "host_selections", "preemptions",
@@ -24,7 +25,6 @@ COUNT_MEANING = {
     "nodes_retired": "nodes that were taken out for good; nodes_repaired less these went to repair",
     "good_nodes_retired": "those of them that were no bad nodes, or not any more",
 }
-SECONDS_PER_HOUR = 3600.0
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class FleetResult:
     @property
     def training_time_h(self):
         """Hours from start to end, of each replication."""
-        return self.elapsed_s / SECONDS_PER_HOUR
+        return self.elapsed_s / HOUR_S
 
     @property
     def effective_training_ratio(self):
@@ -119,7 +119,7 @@ class FleetResult:
     @property
     def hours_lost(self):
         """Hours in each bin but the useful one, of each replication."""
-        return {name: self.bins_s[name] / SECONDS_PER_HOUR for name in BINS[1:]}
+        return {name: self.bins_s[name] / HOUR_S for name in BINS[1:]}
 
     def summary(self, level=0.95):
         """Return the estimates as nested dicts of `mean`, `sd`, `low` and `high`, with `replications` and `seconds`.

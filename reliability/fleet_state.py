@@ -9,8 +9,7 @@ from reliability.budget import BINS
 from reliability.fleet_numbers import GAP, LIFE, PURPOSES, Numbers
 from reliability.fleet_result import COUNTS
 from reliability.fleet_tree import leaves
-
-DAY_S, HOUR_S = 86400.0, 3600.0
+from reliability.units import DAY_S, HOUR_S
 
 
 def _record(numbers, wholes, flags, **arrays):

@@ -5,14 +5,15 @@ from functools import cache
 import numpy as np
 
 from reliability import facts
-from reliability.anchor_runs import MINUTE, MODEL, declined, held, run
+from reliability.anchor_runs import MODEL, declined, held, run
 from reliability.anchors import rounding
 from reliability.checkpoint import daly_interval, young_interval
 from reliability.faults import LLAMA3_CAUSES, group_causes
 from reliability.fleet_result import estimate
+from reliability.units import DAY_S, MINUTE_S
 
 STANDBYS = 3  # percent of the nodes, where none are published: enough that no job waits for one
-REPAIR_S = 86400.0  # where none is published
+REPAIR_S = DAY_S  # where none is published
 
 
 def anchors():
@@ -38,7 +39,7 @@ def _network():
         "repair": {"automatic_s": float(times["repair"])},
         "recovery": {"restart_s": float(times["restart"])},
         "checkpoint": {
-            "interval_s": float(young_interval(times["write"], 86400 / (nodes * rate)) - times["write"]),
+            "interval_s": float(young_interval(times["write"], DAY_S / (nodes * rate)) - times["write"]),
             "write_s": float(times["write"]),
         },
     }
@@ -73,14 +74,14 @@ def _network():
 def _llama3():
     days, gpus = facts.value("llama3_days"), facts.value("llama3_gpus")
     nodes = gpus // facts.value("gpus_per_node")
-    mtbf, write = 86400 * days / facts.value("llama3_interruptions"), float(facts.value("network_times_s")["write"])
+    mtbf, write = DAY_S * days / facts.value("llama3_interruptions"), float(facts.value("network_times_s")["write"])
     settings = {
         "job_nodes": nodes,
         "warm_standbys": nodes * STANDBYS // 100,
         "horizon_h": 24.0 * days,
-        "failures": {"rate_per_node_day": 86400 / mtbf / nodes, "clock": "always"},
+        "failures": {"rate_per_node_day": DAY_S / mtbf / nodes, "clock": "always"},
         "repair": {"automatic_s": REPAIR_S},
-        "recovery": {"restart_s": MINUTE * facts.value("trainmover_restart_min")},
+        "recovery": {"restart_s": MINUTE_S * facts.value("trainmover_restart_min")},
         "checkpoint": {"interval_s": float(daly_interval(write, mtbf)), "write_s": write},
     }
     share = run(settings).effective_training_ratio.mean()
@@ -109,7 +110,7 @@ def _ft_hsdp():
             "horizon_h": 240.0,
             "failures": {"rate_per_node_day": 1440 / (mtbf - minutes) / nodes},
             "repair": {"automatic_s": 0.0},
-            "recovery": {"restart_s": MINUTE * minutes},
+            "recovery": {"restart_s": MINUTE_S * minutes},
         }
         sample = run(settings).effective_training_ratio
         off = notes[kind] if kind == "replicas" else ""
@@ -133,7 +134,7 @@ def _byterobust():
         "failures": {"rate_per_node_day": rate * facts.value("gpus_per_node") / facts.value("llama3_gpus") / facts.value("llama3_days")},
         "faults": [{"name": name, "share": share, "detection_s": float(detection[name])} for name, share in shares.items()],
         "repair": {"automatic_s": REPAIR_S},
-        "recovery": {"restart_s": MINUTE * facts.value("trainmover_restart_min"), "swap_s": float(facts.value("byterobust_standby_s"))},
+        "recovery": {"restart_s": MINUTE_S * facts.value("trainmover_restart_min"), "swap_s": float(facts.value("byterobust_standby_s"))},
         "checkpoint": {"interval_s": step, "write_s": overhead * step},
     }  # fmt: skip
     printed = facts.value("byterobust_ettr_percent")

@@ -8,8 +8,8 @@ from reliability import checkpoint, renewal
 from reliability.availability import expected_ettr
 from reliability.placements import chance_placed_anew
 from reliability.repair_queues import erlang_b
+from reliability.units import HOUR_S
 
-HOUR = 3600.0
 SMALLEST_RATE = 1e-15  # failures of a node in an hour: as good as none, and still a number to divide by
 MOST_STANDBYS = 2000  # that are tried; more are not a pool but a second cluster
 CHOOSING = 500  # draws with which a choice is made: it moves little with more, and what it keeps less still
@@ -68,7 +68,7 @@ class State:
     @property
     def mtbf(self):
         """Seconds between failures of the job while it does not wait for a node [draws]."""
-        return HOUR / (np.maximum(self.rate, SMALLEST_RATE) * self.nodes)
+        return HOUR_S / (np.maximum(self.rate, SMALLEST_RATE) * self.nodes)
 
     @property
     def load(self):
@@ -151,7 +151,7 @@ class State:
         shares, whole = self.recoveries()
         if self.waits and self.load is not None:
             # A failure that finds none waits for the first of k + 1 repairs as well.
-            wait = HOUR * self.repair_h / ((self.standbys if self.swap is not None else 0) + 1)
+            wait = HOUR_S * self.repair_h / ((self.standbys if self.swap is not None else 0) + 1)
             half = len(self.on_node)
             whole = whole + np.concatenate([np.zeros(half), self.on_node.astype(float)]) * wait[:, None]
         return renewal.horizon_spread(self.interval, self.write, shares, whole, self.mtbf, horizon, self.drag)

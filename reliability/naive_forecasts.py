@@ -3,7 +3,7 @@
 import numpy as np
 
 from reliability.backtest_scores import LEVEL
-from reliability.exposures import WEEK_S
+from reliability.units import HOUR_S, WEEK_S
 
 TAIL = (1 - LEVEL) / 2
 
@@ -37,7 +37,7 @@ def hours(means, first, second):
 def repairs_until(times, start_s, end_s):
     """Mean of a repair, in hours, and of its square, over those that had ended by each time."""
     order = np.argsort(end_s, kind="stable")
-    lengths = np.where(np.isfinite(end_s), end_s - start_s, 0.0)[order] / 3600
+    lengths = np.where(np.isfinite(end_s), end_s - start_s, 0.0)[order] / HOUR_S
     done = np.searchsorted(end_s[order], times)
     return tuple(np.concatenate([[0.0], np.cumsum(lengths**k)])[done] / np.maximum(done, 1) for k in (1, 2))
 

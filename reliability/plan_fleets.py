@@ -10,7 +10,8 @@ import numpy as np
 from reliability import fleet_config
 from reliability.fleet_config import Fleet
 from reliability.fleet_parts import Checkpoint, Failures, FaultClass, Part, Recovery, Repair, Straggler
-from reliability.job_state import HOUR, SMALLEST_RATE, State, drawn_anew
+from reliability.job_state import SMALLEST_RATE, State, drawn_anew
+from reliability.units import HOUR_S
 
 AT_ONCE = 1e-6  # of the horizon: until the ranks are slow, on average, that a cluster file says are slow all the time
 MOST_OFTEN = 1e6  # of a node and day: at once for any job, and within what a fleet may have
@@ -115,7 +116,7 @@ class Builder:
         return self._each("faults", (state.shares, state.detection), make)
 
     def _repair(self, state):
-        return self._each("repair", (state.repair_h,), lambda hours: Repair(automatic_s=HOUR * (hours or 0.0)))
+        return self._each("repair", (state.repair_h,), lambda hours: Repair(automatic_s=HOUR_S * (hours or 0.0)))
 
     def _recovery(self, state):
         fetch = 0.0 if state.waits else state.replacement

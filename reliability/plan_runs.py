@@ -20,22 +20,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from reliability import control, fleet, plan_fleets
-from reliability.job_state import HOUR, State
+from reliability.job_state import State
 from reliability.quantities import Streams
-from reliability.renewal import PARTS
+from reliability.renewal import PLAN_BINS
+from reliability.units import HOUR_S
 
 RUNS = 1000
 # Failures of a run: with more the horizon is simulated in part, and one run's chance scaled to the whole of it.
 MOST_FAILURES = 20_000
 MOST_WORK = 2_000_000  # failures of all runs of a state, so that a plan of the largest jobs takes seconds
 FEWEST = 100  # runs, whatever their failures
-USEFUL = PARTS.index("useful")
+USEFUL = PLAN_BINS.index("useful")
 
 
 def formula_shares(state: State) -> np.ndarray:
     """Shares of all time by the renewal formula [draws, parts]."""
     parts = state.budget().parts()
-    return np.stack([np.broadcast_to(parts[name], state.rate.shape) for name in PARTS], axis=1)
+    return np.stack([np.broadcast_to(parts[name], state.rate.shape) for name in PLAN_BINS], axis=1)
 
 
 def features(state: State, formula: np.ndarray) -> np.ndarray:
@@ -52,7 +53,7 @@ class Simulated:
     ----------
     state : State
     shares : array [draws, parts]
-        Expected shares of all time by bin, in the order of `reliability.renewal.PARTS`: their spread is what the parameters leave open.
+        Expected shares of all time by bin, in the order of `reliability.renewal.PLAN_BINS`: their spread is what the parameters leave open.
     formula : array [draws, parts]
         The same by the renewal formula.
     one_run : array [draws]
@@ -82,7 +83,7 @@ class Simulated:
 
     def parts(self) -> dict[str, np.ndarray]:
         """Return the expected shares by bin."""
-        return dict(zip(PARTS, self.shares.T, strict=True))
+        return dict(zip(PLAN_BINS, self.shares.T, strict=True))
 
     def lost_by_class(self) -> np.ndarray:
         """Expected share of all time that failures of each class cost [draws, classes]: the runs' loss, split as the formula splits its own."""
@@ -92,7 +93,7 @@ class Simulated:
         )
 
     def _lost(self, shares):
-        part = dict(zip(PARTS, shares.T, strict=True))
+        part = dict(zip(PLAN_BINS, shares.T, strict=True))
         return part["redone"] * (1 + self.state.drag) + part["detection"] + part["restart"] + part["waiting"]
 
     def by_formula(self, state: State) -> np.ndarray:
@@ -125,18 +126,18 @@ class Simulator:
     def __init__(self, classes: Sequence[str], horizon_h: float, streams: Streams, now: State, runs: int = RUNS):
         self.horizon_h = horizon_h
         self.key = fleet.draw_key(streams.generator("fleet"))
-        often = np.mean(np.minimum(HOUR * horizon_h / now.mtbf, MOST_FAILURES))
+        often = np.mean(np.minimum(HOUR_S * horizon_h / now.mtbf, MOST_FAILURES))
         self.runs = min(runs, streams.draws, max(FEWEST, int(MOST_WORK / max(often, 1.0))))
         self._builder = plan_fleets.Builder(classes, self.runs)
 
     def hours(self, state: State) -> np.ndarray:
         """Return how long each run of a state is [runs]."""
-        return np.minimum(self.horizon_h, MOST_FAILURES * state.mtbf[: self.runs] / HOUR)
+        return np.minimum(self.horizon_h, MOST_FAILURES * state.mtbf[: self.runs] / HOUR_S)
 
     def measure(self, state: State) -> Simulated:
         """Simulate a state, whose interval must be set."""
         hours, placed = self.hours(state), plan_fleets.elsewhere(state)[: self.runs]
-        result = fleet.simulate_each(self._builder.fleets(state, hours + placed / HOUR), self.key)
+        result = fleet.simulate_each(self._builder.fleets(state, hours + placed / HOUR_S), self.key)
         simulated = self._shares(result, placed)
         formula = formula_shares(state)
         correction = control.fit(features(state, formula)[: self.runs], simulated - formula[: self.runs], USEFUL)
@@ -155,17 +156,17 @@ class Simulator:
 
     def _shares(self, result, placed):
         """Shares by bin [runs, parts], without the placement with which a run of a fleet begins: the job of a plan is running."""
-        seconds = {name: result.bins_s[name] for name in PARTS}
+        seconds = {name: result.bins_s[name] for name in PLAN_BINS}
         seconds["waiting"] = np.maximum(seconds["waiting"] - placed, 0.0)
         shares = np.stack(list(seconds.values()), axis=1)
         return shares / shares.sum(axis=1, keepdims=True)
 
     def _one_run(self, state, expected, chance, hours):
         """A run's chance, in units of the spread that the formula gives it, put on every draw in turn."""
-        spread = state.spread(HOUR * self.horizon_h)
+        spread = state.spread(HOUR_S * self.horizon_h)
         own = spread[: self.runs] * np.sqrt(self.horizon_h / hours)  # of a run that is simulated in part
         units = np.divide(chance, own, out=np.zeros_like(chance), where=own > 0)
-        most = state.most(HOUR * self.horizon_h)
+        most = state.most(HOUR_S * self.horizon_h)
         return np.clip(expected + spread * np.resize(units, len(expected)), 0.0, most)
 
 

@@ -1,6 +1,6 @@
 """Every key of ``plan.json`` with its meaning: the documentation of the schema, which a test holds the document to."""
 
-from reliability.renewal import PARTS
+from reliability.renewal import PLAN_BINS
 
 SCHEMA_NAME = "training-reliability/plan"
 VERSION = 2  # 1 had the renewal formula's numbers where the simulation's are now, and its own names of the hours
@@ -61,7 +61,7 @@ SCHEMA = {
     "ettr.formula_planned": RANGE + ", the same under the plan",
     "ettr.first_order": RANGE + ", as the cluster is, by the expected ETTR of Kokolis et al.: a comparison",
     "hours[]": "where the hours go, by the bins of the fleet model; the shares of one draw add up to 1",
-    "hours[].what": f"{', '.join(PARTS)}: useful and redone work at full speed; what slow ranks take of both is degraded; waiting is for a repair or, under requeue, until nodes from elsewhere are there",
+    "hours[].what": f"{', '.join(PLAN_BINS)}: useful and redone work at full speed; what slow ranks take of both is degraded; waiting is for a repair or, under requeue, until nodes from elsewhere are there",
     "hours[].now": RANGE + ", share of all time",
     "hours[].planned": RANGE + ", the same under the plan",
     "hours[].gpu_hours": RANGE + ", of the run as the cluster is",

@@ -11,8 +11,8 @@ from reliability.plan_words import amount, chance, literal, points, share
 from reliability.text import table
 
 WIDTH = 79
-# As `plan_text.PARTS`, of at most 19 characters, so that two columns of intervals fit beside it.
-PARTS = {
+# As `plan_text.BIN_WORDS`, of at most 19 characters, so that two columns of intervals fit beside it.
+BIN_WORDS = {
     "useful": "work that lasts",
     "checkpoint": "writing checkpoints",
     "redone": "work undone",
@@ -45,7 +45,7 @@ def plan(d):
         What :func:`reliability.plan_document.document` returns.
     """
     classes = [[_cut(row["class"], 19), share(row["share"]), share(row["lost"])] for row in d["failures"]["classes"]]
-    hours = [[name, share(row["now"]), share(row["planned"])] for name, row in text.hours(d, PARTS)]
+    hours = [[name, share(row["now"]), share(row["planned"])] for name, row in text.hours(d, BIN_WORDS)]
     inputs = [
         [_cut(what, 36), value if value == "not given" else f"{value} {unit}"]
         for what, _, value, unit in input_text.rows(d)

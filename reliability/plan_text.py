@@ -6,7 +6,7 @@ from reliability.plan_standby_text import pool_named, pool_table, standbys
 from reliability.plan_words import amount, chance, listed, literal, points, share, short
 from reliability.text import percent, table
 
-PARTS = {
+BIN_WORDS = {
     "useful": "work that lasts",
     "checkpoint": "writing checkpoints",
     "redone": "work that a failure undid",
@@ -151,7 +151,7 @@ def hours(d, parts):
 def _hours(d):
     rows = [
         [name, share(row["now"]), share(row["planned"]), short(row["gpu_hours"]["value"])]
-        for name, row in hours(d, PARTS)
+        for name, row in hours(d, BIN_WORDS)
     ]
     return table(["where the hours go", "now", "under the plan", "GPU-hours now"], rows)
 

@@ -6,8 +6,9 @@ import numpy as np
 from scipy.special import fdtr, fdtri, ndtr
 
 from reliability import facts
-from reliability.anchor_runs import HOUR, MINUTE, MODEL, declined, economics_case, held, run
+from reliability.anchor_runs import MODEL, declined, economics_case, held, run
 from reliability.anchors import rounding
+from reliability.units import HOUR_S, MINUTE_S
 
 RUNS = 400  # of AIReSim's base case
 RARE = 0.05  # a difference that chance makes less often is remarked upon
@@ -45,14 +46,14 @@ def airesim_settings(recovery_min=None):
             "clock": "running",
         },
         "repair": {
-            "automatic_s": MINUTE * times["automatic"],
-            "manual_s": MINUTE * times["manual"],
+            "automatic_s": MINUTE_S * times["automatic"],
+            "manual_s": MINUTE_S * times["manual"],
             **facts.value("airesim_chances"),
         },
         "recovery": {
-            "restart_s": MINUTE * (times["recovery"] if recovery_min is None else recovery_min),
-            "host_selection_s": MINUTE * times["selection"],
-            "preemption_s": MINUTE * times["preemption"],
+            "restart_s": MINUTE_S * (times["recovery"] if recovery_min is None else recovery_min),
+            "host_selection_s": MINUTE_S * times["selection"],
+            "preemption_s": MINUTE_S * times["preemption"],
         },
     }
 
@@ -120,20 +121,20 @@ def economics_settings(standbys=0, saved="interval", burst=False, elastic=False)
         "warm_standbys": standbys,
         "horizon_h": overlapped["horizon"],
         "failures": {"rate_per_node_day": facts.value("reliability_economics_rate") / 1000, "clock": "always"},
-        "faults": [{"name": "any", "detection_s": 0.0 if elastic else HOUR * hours["detect"]}],
+        "faults": [{"name": "any", "detection_s": 0.0 if elastic else HOUR_S * hours["detect"]}],
         "repair": {
-            "automatic_s": HOUR * overlapped["repair"],
-            "requalify_s": HOUR * overlapped["requalify"],
+            "automatic_s": HOUR_S * overlapped["repair"],
+            "requalify_s": HOUR_S * overlapped["requalify"],
             "times": "fixed",
         },
-        "recovery": {"restart_s": HOUR * hours["reload"]},
-        "checkpoint": {"interval_s": HOUR * checkpoint["interval"], "write_s": HOUR * checkpoint["write"]},
+        "recovery": {"restart_s": HOUR_S * hours["reload"]},
+        "checkpoint": {"interval_s": HOUR_S * checkpoint["interval"], "write_s": HOUR_S * checkpoint["write"]},
     }
     if burst:
         share, size = facts.value("reliability_economics_burst_share"), facts.value("reliability_economics_burst_nodes")
         settings["failures"] |= {"burst_shares": [1 - share, share], "burst_sizes": [1, size]}
     if elastic:
-        settings["elastic"] = {"nodes_per_replica": nodes["replica"], "reshard_s": HOUR * overlapped["reshard"]}
+        settings["elastic"] = {"nodes_per_replica": nodes["replica"], "reshard_s": HOUR_S * overlapped["reshard"]}
     return settings
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reliability import dispersion
-from reliability.exposures import DAY_S
+from reliability.units import DAY_S
 
 CLEAR = 0.01  # p of the trend test, clustering allowed for, below which the record's end is planned with
 MATERIAL = 1.25  # factor between the record's mean and the level at its end below which the mean stays

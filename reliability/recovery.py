@@ -7,10 +7,10 @@ import numpy as np
 
 from reliability import checks
 from reliability.faults import CLASSES, by_class, fault_mix
+from reliability.units import HOUR_S
 
 # A standby node replaces hardware. A software fault restarts the whole job wherever it runs.
 STANDBY_HELPS = ("gpu", "network", "host")
-SECONDS_PER_HOUR = 3600.0
 
 
 def timeline_total(phases):
@@ -130,7 +130,7 @@ def hours_lost_h(counts, path, rollback):
     if counts.shape[-1:] != (len(CLASSES),):
         raise ValueError(f"counts has shape {counts.shape}: the last axis must have {len(CLASSES)} classes")
     # Counts are exact in floating point, and a float product calls the fast matrix routine.
-    return checks.plain(counts.astype(float) @ (path.loss_per_fault(rollback) / SECONDS_PER_HOUR))
+    return checks.plain(counts.astype(float) @ (path.loss_per_fault(rollback) / HOUR_S))
 
 
 def hours_by_part_h(counts, path, rollback):
@@ -175,7 +175,7 @@ def mean_hours_lost_h(expected, mix, path, rollback):
         Hours.
     """
     expected = checks.scalar("expected", checks.non_negative("expected", expected))
-    return float(expected * fault_mix(mix) @ path.loss_per_fault(rollback) / SECONDS_PER_HOUR)
+    return float(expected * fault_mix(mix) @ path.loss_per_fault(rollback) / HOUR_S)
 
 
 def equivalent_interval(interval, saved, faults):

@@ -15,7 +15,7 @@ from reliability import checks
 from reliability.budget import BINS
 from reliability.checkpoint import renewal_efficiency
 
-PARTS = tuple(name for name in BINS if name != "verification")  # of which a cluster file says nothing
+PLAN_BINS = tuple(name for name in BINS if name != "verification")  # of which a cluster file says nothing
 
 
 def effective_restart(shares, recovery, mtbf):
@@ -79,7 +79,7 @@ class Budget:
 
     def parts(self):
         """Return the shares by bin."""
-        return {name: getattr(self, name) for name in PARTS}
+        return {name: getattr(self, name) for name in PLAN_BINS}
 
 
 def budget(interval, write, shares, detection, restart, mtbf, drag=0.0, waiting=0.0, fetching=None):

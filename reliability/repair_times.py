@@ -6,8 +6,7 @@ import numpy as np
 
 from reliability import checks
 from reliability.gaps import FITTED, thinned
-
-HOUR_S = 3600.0
+from reliability.units import HOUR_S
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from itertools import product
 import numpy as np
 
 from reliability import checks
+from reliability.units import HOUR_S
 
-SECONDS_PER_HOUR = 3600.0
 MOST_ROUNDS = 8  # of a window: its chain has fewer than 2**7 states
 
 
@@ -50,7 +50,7 @@ def rounds_allowed(ranks, alarms_h, step):
     step = checks.positive("step", step)
     checks.broadcast(ranks=ranks, alarms_h=alarms_h, step=step)
     with np.errstate(over="ignore", under="ignore"):
-        return checks.plain(ranks * (SECONDS_PER_HOUR / step) / alarms_h)
+        return checks.plain(ranks * (HOUR_S / step) / alarms_h)
 
 
 def absorbing_chain(within, alarm, end=0.0):

@@ -47,8 +47,8 @@ def result():
 
 
 def test_no_part_is_forgotten():
-    assert {fleet_config.Fleet, *fleet_config.PARTS.values()} == {fleet_config.Fleet, *PARTS} - {fleet_parts.Part}
-    assert len(EVERY) == sum(len(part.model_fields) for part in [fleet_config.Fleet, *fleet_config.PARTS.values()])
+    assert {fleet_config.Fleet, *fleet_config.TABLES.values()} == {fleet_config.Fleet, *PARTS} - {fleet_parts.Part}
+    assert len(EVERY) == sum(len(part.model_fields) for part in [fleet_config.Fleet, *fleet_config.TABLES.values()])
 
 
 @pytest.mark.parametrize(("table", "key", "field"), EVERY, ids=lambda value: value if isinstance(value, str) else "")
@@ -69,7 +69,7 @@ def allowed_by(schema):
     )
 
 
-@pytest.mark.parametrize("part", [fleet_config.Fleet, *fleet_config.PARTS.values()], ids=lambda part: part.__name__)
+@pytest.mark.parametrize("part", [fleet_config.Fleet, *fleet_config.TABLES.values()], ids=lambda part: part.__name__)
 def test_what_is_allowed_is_what_is_checked(part):
     for key, schema in part.model_json_schema()["properties"].items():
         for bound in allowed_by(schema):
@@ -113,7 +113,7 @@ def test_the_page_shows_the_example_that_is_simulated_here():
 
 def test_the_example_has_every_part_but_an_elastic_job():
     tables = tomllib.loads((ROOT / "examples/fleet.toml").read_text(encoding="utf-8"))["fleet"]
-    assert set(fleet_config.PARTS) - set(tables) == {"elastic"}
+    assert set(fleet_config.TABLES) - set(tables) == {"elastic"}
     assert EXAMPLE.job_nodes * 8 == 8000
 
 

@@ -264,7 +264,7 @@ def test_its_lists_are_tables_for_a_notebook(document, one):
 
 
 def test_the_hours_add_up(document, one):
-    assert [row["what"] for row in document["hours"]] == list(plan_text.PARTS) == list(plan_terminal.PARTS)
+    assert [row["what"] for row in document["hours"]] == list(plan_text.BIN_WORDS) == list(plan_terminal.BIN_WORDS)
     assert sum(one.now.parts().values()) == pytest.approx(np.ones(600))
     assert document["ettr"]["now"] == document["hours"][0]["now"]
     assert document["cost"]["lost"]["value"] == pytest.approx(2 * document["cost"]["lost_gpu_hours"]["value"])

@@ -11,7 +11,7 @@ from test_plan import FILE, state_of
 from reliability import budget, cluster, fleet, plan_fleets, plan_runs
 from reliability.fleet_result import FleetResult
 from reliability.quantities import Streams, interval
-from reliability.renewal import PARTS
+from reliability.renewal import PLAN_BINS
 
 TEXT = FILE.format(name="x", write="30")
 RATE = "6.5, low = 5, high = 8.5"
@@ -121,7 +121,7 @@ def test_there_are_fewer_runs_of_a_larger_job(monkeypatch):
 
 def test_the_bins_of_a_draw_add_up(base):
     _, found = base
-    assert list(found.parts()) == [name for name in budget.BINS if name != "verification"] == list(PARTS)
+    assert list(found.parts()) == [name for name in budget.BINS if name != "verification"] == list(PLAN_BINS)
     assert found.shares.sum(axis=1) == pytest.approx(np.ones(400), abs=1e-12)
     assert (found.shares >= 0).all() and found.parts()["useful"] is not None
     assert found.ettr == pytest.approx(found.parts()["useful"])

@@ -5,7 +5,7 @@ from matplotlib.ticker import PercentFormatter
 
 from reliability.figures import BLACK, BLUE, SKY, VERMILION, axes, in_style
 
-PARTS = {"rollback": (BLUE, "white"), "restart": (SKY, BLACK), "detection": (BLACK, "white")}
+FILLS = {"rollback": (BLUE, "white"), "restart": (SKY, BLACK), "detection": (BLACK, "white")}
 WIDE_ENOUGH = 0.14  # of the longest bar: a narrower segment has no room for its label
 MOST_BARS = 60
 
@@ -17,13 +17,13 @@ def hours_by_part(bars):
     Parameters
     ----------
     bars : mapping of label to mapping of part to hours
-        The parts are those of `PARTS`. A part too narrow for a label is named behind its bar.
+        The parts are those of `FILLS`. A part too narrow for a label is named behind its bar.
     """
     ax = axes(height=0.8 * len(bars) + 0.8)
     longest = max(sum(parts.values()) for parts in bars.values()) or 1.0
     for row, parts in enumerate(bars.values()):
         left, beside = 0.0, []
-        for part, (colour, ink) in PARTS.items():
+        for part, (colour, ink) in FILLS.items():
             ax.barh(row, parts[part], 0.62, left, color=colour, label=part)
             if parts[part] >= WIDE_ENOUGH * longest:
                 text = f"{part}\n{parts[part]:.2f}"

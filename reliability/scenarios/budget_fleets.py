@@ -2,12 +2,12 @@
 
 import math
 
-from reliability import fleet_config
+from reliability import fleet_config, fleet_parts
 from reliability.faults import CLASSES
 from reliability.recovery import STANDBY_HELPS
+from reliability.units import DAY_S, HOUR_S, MINUTE_S
 from reliability.verification import best_every, optimal_pattern_interval
 
-DAY, HOUR, MINUTE = 86400.0, 3600.0, 60.0
 LEVERS = {
     "failures": "fewer failures",
     "lemons": "lemons screened out",
@@ -57,19 +57,19 @@ def fleet(p, gpus, turned=NONE):
             "failures": failures(p, turned),
             "faults": faults(p, turned),
             "repair": {
-                "automatic_s": MINUTE * p.automatic_repair_min,
-                "manual_s": MINUTE * p.manual_repair_min,
+                "automatic_s": MINUTE_S * p.automatic_repair_min,
+                "manual_s": MINUTE_S * p.manual_repair_min,
                 "to_manual": p.to_manual,
                 "automatic_fails": p.automatic_fails,
                 "manual_fails": p.manual_fails,
             },
             "recovery": restart
-            | {"host_selection_s": MINUTE * p.selection_min, "preemption_s": MINUTE * p.preemption_min},
+            | {"host_selection_s": MINUTE_S * p.selection_min, "preemption_s": MINUTE_S * p.preemption_min},
             "checkpoint": {"interval_s": interval_s(p, gpus, turned), "write_s": write_s(p, turned)},
             "straggler": {
                 "rate_per_node_day": p.slow_per_1000_node_days / 1000,
                 "slowdown": p.slowdown,
-                "found_after_s": HOUR * (p.slow_found_soon_h if "stragglers" in turned else p.slow_found_h),
+                "found_after_s": HOUR_S * (p.slow_found_soon_h if "stragglers" in turned else p.slow_found_h),
                 "pause_s": restart.get("swap_s", restart["restart_s"]),
             },
             "corruption": {
@@ -125,7 +125,7 @@ def faults(p, turned=NONE):
 def cold_s(p, gpus, turned=NONE):
     """Return the length of a cold restart: as measured, its set-up of communication carried to the size."""
     grown = p.restart_min - p.nccl_min + p.nccl_min * (gpus / p.measured_gpus) ** p.nccl_exponent
-    return MINUTE * grown * (p.restart_factor if "restart" in turned else 1.0)
+    return MINUTE_S * grown * (p.restart_factor if "restart" in turned else 1.0)
 
 
 def swap_s(p, gpus):
@@ -150,14 +150,14 @@ def silent_per_node_day(p):
 
 def mtbf_s(p, gpus, turned=NONE):
     """Return the mean time between the failures that stop the job, as it begins; a burst stops it once."""
-    settings = failures(p, turned)
-    events = 1 - p.burst_share + p.burst_share / p.rack_nodes + settings["bad_share"] * settings["bad_factor"]
-    return DAY / (gpus // p.gpus_per_node * settings["rate_per_node_day"] * events)
+    of_node = fleet_parts.Failures(**failures(p, turned))
+    systematic = of_node.rate * of_node.bad_share * of_node.bad_factor
+    return 1 / (gpus // p.gpus_per_node * (of_node.event_rate + systematic))
 
 
 def silent_mtbf_s(p, gpus):
     """Return the mean time between silent corruptions of the job."""
-    return DAY / (gpus // p.gpus_per_node * silent_per_node_day(p))
+    return DAY_S / (gpus // p.gpus_per_node * silent_per_node_day(p))
 
 
 def verified_every(p, gpus, turned=NONE):

@@ -10,6 +10,7 @@ from reliability.budget import BINS
 from reliability.fleet_result import Estimate, estimate
 from reliability.scenarios.budget_fleets import ALL, LEVERS, NONE, THREE
 from reliability.scenarios.budget_fleets import fleet as fleet_of
+from reliability.units import HOUR_S
 
 
 def joined(groups):
@@ -82,7 +83,7 @@ def most(gains):
 
 def hours(results, turned):
     """Return the mean hours by bin of a run."""
-    return {name: float(results[turned].bins_s[name].mean()) / 3600 for name in BINS}
+    return {name: float(results[turned].bins_s[name].mean()) / HOUR_S for name in BINS}
 
 
 def imbalance_s(results):

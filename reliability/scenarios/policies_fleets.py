@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reliability import fleet_config, fleet_cost, lemons, standby
+from reliability import fleet_config, fleet_cost, fleet_parts, lemons, standby
 from reliability.checkpoint import daly_interval
+from reliability.units import HOUR_S
 
 WAYS = ("wait", "cold", "standby", "elastic")
 LETTERS = {"wait": "W", "cold": "C", "standby": "S", "elastic": "E"}
@@ -66,14 +67,15 @@ def settings(p, case, way, standbys=0):
         Of the ways "standby" and "elastic".
     """
     shares, sizes = blast(p, case)
-    mtbf_s = 86400.0 / (case.job_nodes * case.rate * sum(s / b for s, b in zip(shares, sizes, strict=True)))
+    failures = {"rate_per_node_day": case.rate, "burst_shares": shares, "burst_sizes": sizes}
+    mtbf_s = 1 / (case.job_nodes * fleet_parts.Failures(**failures).event_rate)
     chosen = {
         "job_nodes": case.job_nodes,
         "warm_standbys": standbys,
         "horizon_h": 24.0 * p.days,
-        "failures": {"rate_per_node_day": case.rate, "burst_shares": shares, "burst_sizes": sizes},
+        "failures": failures,
         "faults": [{"name": "node", "detection_s": p.detection_s}],
-        "repair": {"automatic_s": 3600.0 * case.repair_h},
+        "repair": {"automatic_s": HOUR_S * case.repair_h},
         "recovery": {"restart_s": 60.0 * p.restart_min, "swap_s": p.swap_s},
         "checkpoint": {"interval_s": max(float(daly_interval(p.write_s, mtbf_s)), 1.0), "write_s": p.write_s},
     }
@@ -102,7 +104,7 @@ def standbys_to_try(p, case):
     """
     shares, sizes = blast(p, case)
     rates = np.array([case.job_nodes * case.rate / 24.0 * s / b for s, b in zip(shares, sizes, strict=True)])
-    stops_h = (p.detection_s + p.swap_s) / 3600.0
+    stops_h = (p.detection_s + p.swap_s) / HOUR_S
     rates = rates / (1.0 + rates.sum() * stops_h)
     found = {standby.standbys_needed(chance, rates, sizes, case.repair_h, together=False) for chance in SHORT}
     return sorted({0, *found})
@@ -148,6 +150,6 @@ def lemon_settings(p, wrong, standbys, rule=None):
             "bad_factor": p.lemon_factor - 1.0,
         },
         "faults": [{"name": "node", "detection_s": p.detection_s, "right": 1.0 - wrong, "wrong": wrong}],
-        "repair": {"automatic_s": 3600.0 * case.repair_h, "automatic_fails": 1.0 - p.cured},
+        "repair": {"automatic_s": HOUR_S * case.repair_h, "automatic_fails": 1.0 - p.cured},
         "retirement": rule,
     }

@@ -8,6 +8,7 @@ import numpy as np
 from reliability import anchor_runs, facts, policy_anchors
 from reliability.fleet_result import estimate
 from reliability.text import percent, table
+from reliability.units import HOUR_S
 
 RUNS = 40
 MANY = 12  # standbys up to which the best number is looked for
@@ -90,7 +91,7 @@ def delta():
             "warm_standbys": k,
             "horizon_h": 24.0 * facts.value("delta_days"),
             "failures": {"rate_per_node_day": 24.0 * down / (1 - down) / recovery_h, "clock": "always"},
-            "repair": {"automatic_s": 3600.0 * recovery_h},
+            "repair": {"automatic_s": HOUR_S * recovery_h},
             "recovery": {"restart_s": 0.0},
         }
 

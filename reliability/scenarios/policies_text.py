@@ -7,6 +7,7 @@ from reliability.scenarios.policies_fleets import MEANING, WAYS
 from reliability.scenarios.policies_maps import CURRENCIES
 from reliability.scenarios.policies_rules_text import rules, rules_said
 from reliability.text import counted, percent, table
+from reliability.units import DAY_S
 
 KINDS = {False: "single", True: "bursts"}
 NO_WORK = "No way back gets any work done that lasts."
@@ -62,7 +63,7 @@ def _at_least(number):
 
 def _answer(p, values):
     time, cheap = (values["own"][False][currency] for currency in CURRENCIES)
-    every = duration(86400 / (time.case.job_nodes * p.rate))
+    every = duration(DAY_S / (time.case.job_nodes * p.rate))
     maps = [verdict for name in ("by_rate", "by_repair") for row in values[name] for verdict in row]
     apart = sum(v["time"].best != v["money"].best and v["time"].shown and v["money"].shown for v in maps)
     best = (

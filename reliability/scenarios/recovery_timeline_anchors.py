@@ -10,7 +10,6 @@ from reliability.anchors import Anchor, rounding
 from reliability.availability import expected_ettr
 from reliability.rates import gpu_mtbf_h
 
-HOURS = 3600.0
 SIZES_TO = 500.0  # FT-HSDP's sizes are printed in thousands
 FORMULA = "formula"  # said where other models are held against the same result
 ONE_DIGIT = "half of the printed number's first digit"

@@ -10,7 +10,7 @@ from reliability.scenarios.sdc_defences_anchors import anchors as anchors  # par
 from reliability.text import percent, table
 
 TITLE = "defences against silent corruption"
-PARTS = ("HBM", "SRAM", "compute", "network", "host")
+HARDWARE = ("HBM", "SRAM", "compute", "network", "host")
 LAYERS = ("guards", "digests", "fingerprints", "checksums", "replay")  # the cheap ones first
 OFTEN = {
     "guards": "each step",
@@ -54,11 +54,11 @@ class Parameters(PageParameters):
     def model_post_init(self, _):
         """Refuse what does not go together."""
         if (
-            set(self.mix) != set(PARTS)
+            set(self.mix) != set(HARDWARE)
             or any(not 0 <= share <= 1 for share in self.mix.values())
             or abs(sum(self.mix.values()) - 1) > 1e-9
         ):
-            raise ValueError(f"mix = {self.mix}: must give a share for each of {', '.join(PARTS)}, and sum to 1")
+            raise ValueError(f"mix = {self.mix}: must give a share for each of {', '.join(HARDWARE)}, and sum to 1")
         if self.float_format not in abft.FORMATS:
             raise ValueError(f"float_format = {self.float_format!r}: must be one of {', '.join(abft.FORMATS)}")
         if any(not 1 <= size <= 10**7 for size in self.sizes):
@@ -200,7 +200,7 @@ def _plans(p, outcomes, period_s):
         "replay": p.replay_s / period_s,
         "checksums": abft.checksum_cost(p.layer, p.layer, p.layer),
     }
-    places_of = {part: [place for place in outcomes if place.startswith(part)] for part in PARTS}
+    places_of = {part: [place for place in outcomes if place.startswith(part)] for part in HARDWARE}
     plans, cost = [], 0.0
     for i, layer in enumerate(LAYERS):
         cost += costs.get(layer, 0.0)
