@@ -16,11 +16,11 @@ from reliability.cluster import Cluster
 from reliability.cluster import read as read_cluster
 from reliability.cluster_fields import NO_NODE
 from reliability.evidence import Evidence, gather
+from reliability.plan_draws import DRAWS, SEED
 from reliability.plan_runs import RUNS, Simulated, Simulator
 from reliability.quantities import Quantity, Streams, interval
 from reliability.rates import HOURS_PER_DAY
 
-DRAWS, SEED = 4000, 7
 LIKELY, SURE = 0.5, 0.95  # chance with which a target counts as reached as likely as not, and safely
 
 

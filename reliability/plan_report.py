@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 import os
 import re
 import sys
@@ -13,7 +12,8 @@ from typing import Any
 
 from reliability import __version__, cluster, report
 from reliability.aliases import TOKEN, Names
-from reliability.plan import DRAWS, SEED, names_of
+from reliability.plan import names_of
+from reliability.plan_draws import DRAWS, SEED
 from reliability.plan_text import ROLES
 from reliability.staging import publish, staging
 
@@ -67,7 +67,7 @@ def write(
         }
         made = report.make(PAGE, parameters, progress, without=BOOK_ONLY)
         shown = _shown(str(path), Path(out), anonymise)
-        without_path(made, "cluster_file", shown)
+        made.without_path("cluster_file", shown)
         if anonymise:
             _conceal(made, names_of(read))
         _answer_first(made.notebook)
@@ -159,27 +159,6 @@ def _shown(given: str, out: Path, anonymise: bool) -> str:
     return file.name if shared == os.path.abspath(os.sep) else Path(os.path.relpath(file, folder)).as_posix()
 
 
-def without_path(made: report.Made, parameter: str, shown: str) -> None:
-    """Leave no path of this machine in a notebook and its results: the parameter that holds one says what is shown instead."""
-    # The line as a whole: how a text is quoted there is another program's affair.
-    line = f"{parameter} = {json.dumps(shown, ensure_ascii=False)}"
-    for cell in made.notebook.cells:
-        if cell.cell_type == "code" and "injected-parameters" in cell.metadata.get("tags", []):
-            cell.source = re.sub(rf"^{parameter}\s*=.*$", lambda _: line, cell.source, flags=re.MULTILINE)
-    for values in (made.results, *_bundles(made.notebook)):
-        values["parameters"][parameter] = shown
-
-
-def _bundles(notebook: Any) -> list[dict]:
-    """Return what the card emitted for programs."""
-    return [
-        data[report.RESULTS_MIME]
-        for cell in notebook.cells
-        for output in cell.get("outputs", [])
-        if report.RESULTS_MIME in (data := output.get("data", {}))
-    ]
-
-
 def _conceal(made: report.Made, names: Names) -> None:
     """Replace each name that has an alias in all that was printed: what the page shows goes by aliases already, this is the second lock."""
     known = own_words(made.notebook)
@@ -190,7 +169,7 @@ def _conceal(made: report.Made, names: Names) -> None:
                     output.data[kind] = names.conceal("".join(output.data[kind]), known)
             if "text" in output:
                 output.text = names.conceal("".join(output.text), known)
-    for values in (made.results, *_bundles(made.notebook)):
+    for values in (made.results, *made.bundles()):
         values["results"] = _walk(values["results"], lambda text: names.conceal(text, known))
     made.warnings[:] = [names.conceal(warning, known) for warning in made.warnings]
 

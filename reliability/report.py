@@ -107,6 +107,22 @@ class Made:
         return html
 
 
+    def bundles(self) -> list[dict]:
+        """Return what the notebook emitted for programs."""
+        found = (output.get("data", {}) for cell in self.notebook.cells for output in cell.get("outputs", []))
+        return [data[RESULTS_MIME] for data in found if RESULTS_MIME in data]
+
+    def without_path(self, parameter: str, shown: str) -> None:
+        """Leave no path of this machine in the notebook and its results: the parameter that holds one says what is shown instead."""
+        # The line as a whole: how a text is quoted there is another program's affair.
+        line = f"{parameter} = {json.dumps(shown, ensure_ascii=False)}"
+        for cell in self.notebook.cells:
+            if cell.cell_type == "code" and "injected-parameters" in cell.metadata.get("tags", []):
+                cell.source = re.sub(rf"^{parameter}\s*=.*$", lambda _: line, cell.source, flags=re.MULTILINE)
+        for values in (self.results, *self.bundles()):
+            values["parameters"][parameter] = shown
+
+
 def check() -> None:
     """Import what executes and renders a page, so that a package that is missing is found before anything runs.
 

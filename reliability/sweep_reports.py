@@ -199,7 +199,7 @@ def make(piece: tuple[str, str, str, int, int]) -> dict[str, bytes] | str:
 
 def _write_fleet(file: Path, folder: Path, named: str, replications: int, seed: int) -> None:
     made = report.make(FLEET_PAGE, {"fleet_file": str(file), "replications": replications, "seed": seed})
-    plan_report.without_path(made, "fleet_file", file.name)
+    made.without_path("fleet_file", file.name)
     said = [("Point", named), ("Settings", file.name), ("Replications", f"{replications:,}, seed {seed}")]
     (folder / "report.ipynb").write_text(made.ipynb(), encoding="utf-8")
     made.notebook = plan_report.to_read(made.notebook, FLEET_JSON)

@@ -393,7 +393,7 @@ def test_no_path_is_left_however_it_was_quoted(quoting):
     given = '/home/o\'brien/ö "q"/c.toml'
     cell = new_code_cell(f"cluster_file = {quoting(given)}\ndraws = 150\n", metadata={"tags": ["injected-parameters"]})
     made = report.Made("your_cluster", new_notebook(cells=[cell]), {"parameters": {"cluster_file": given}}, [])
-    plan_report.without_path(made, "cluster_file", plan_report._shown(given, Path("out"), True))
+    made.without_path("cluster_file", plan_report._shown(given, Path("out"), True))
     assert made.notebook.cells[0].source == 'cluster_file = "cluster.toml"\ndraws = 150\n'
 
 

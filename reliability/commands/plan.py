@@ -5,6 +5,7 @@ import sys
 from reliability.commands.failed import blocked, fail, missing
 from reliability.commands.options import add_out
 from reliability.errors import BadInput
+from reliability.plan_draws import DRAWS, FEWEST_DRAWS, MOST_DRAWS, SEED
 
 EPILOG = """\
 With one cluster file it leaves report.html, report.ipynb and plan.json in DIR and
@@ -34,17 +35,17 @@ def add(commands):
         "--anonymise", action="store_true", help="call hosts, users, jobs, files and clusters by aliases"
     )
     parser.add_argument(
-        "--draws", type=int, default=4000, metavar="N", help="draws of what is not known exactly (4000)"
+        "--draws", type=int, default=DRAWS, metavar="N", help=f"draws of what is not known exactly ({DRAWS})"
     )
-    parser.add_argument("--seed", type=int, default=7, metavar="N", help="seed of the draws (7)")
+    parser.add_argument("--seed", type=int, default=SEED, metavar="N", help=f"seed of the draws ({SEED})")
 
 
 def main(options):
     """Make the plan, print it or leave it in a folder; return the exit status."""
     if len(options.clusters) > 2:
         raise BadInput(f"{len(options.clusters)} cluster files given: one is planned, two are compared")
-    if not 100 <= options.draws <= 200_000:
-        raise BadInput(f"--draws {options.draws}: must be from 100 to 200000")
+    if not FEWEST_DRAWS <= options.draws <= MOST_DRAWS:
+        raise BadInput(f"--draws {options.draws}: must be from {FEWEST_DRAWS} to {MOST_DRAWS}")
     if not 0 <= options.seed < 2**63:
         raise BadInput(f"--seed {options.seed}: must be from 0 to 2^63 - 1")
     try:
@@ -59,7 +60,7 @@ def main(options):
         return fail(str(error))
 
 
-def planned(path, draws=4000, seed=7, anonymise=False):
+def planned(path, draws=DRAWS, seed=SEED, anonymise=False):
     """Return the plan of a cluster file as plain values, rounded: what ``plan.json`` holds."""
     from reliability import plan_document
     from reliability.aliases import Names
@@ -68,7 +69,7 @@ def planned(path, draws=4000, seed=7, anonymise=False):
     return rounded(plan_document.document(_made(path, draws, seed, Names(anonymise))))
 
 
-def compared(first, second, draws=4000, seed=7, anonymise=False):
+def compared(first, second, draws=DRAWS, seed=SEED, anonymise=False):
     """Return the comparison of two cluster files as plain values, rounded: what ``compare.json`` holds."""
     from reliability import plan_compare
     from reliability.aliases import Names

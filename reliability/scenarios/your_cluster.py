@@ -7,6 +7,7 @@ from reliability import checkpoint, facts, plan, plan_document, plan_text, renew
 from reliability.anchors import Anchor, rounding
 from reliability.cluster import read
 from reliability.errors import BadInput
+from reliability.plan_draws import FEWEST_DRAWS, MOST_DRAWS
 from reliability.rates import gpu_mtbf_h
 from reliability.scenarios.base import PageParameters, Result
 
@@ -17,7 +18,7 @@ class Parameters(PageParameters):
     """A cluster file, and how many draws carry its uncertainty."""
 
     cluster_file: str = Field(min_length=1, max_length=4096, description="cluster file, or example:NAME")
-    draws: int = Field(ge=100, le=200_000, description="draws of what is not known exactly")
+    draws: int = Field(ge=FEWEST_DRAWS, le=MOST_DRAWS, description="draws of what is not known exactly")
     seed: int = Field(ge=0, le=2**63 - 1, description="seed of the draws")
     names: str = Field(
         pattern="^(shown|alias)$", description="whether hosts, users, jobs and files are shown or called by aliases"
