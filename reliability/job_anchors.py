@@ -14,6 +14,8 @@ from reliability.units import DAY_S, MINUTE_S
 
 STANDBYS = 3  # percent of the nodes, where none are published: enough that no job waits for one
 REPAIR_S = DAY_S  # where none is published
+FAILURES = 800  # of a run at least: that it begins at work, and not with a failure, then counts for less than the printed digits
+DAYS, LONG_RUNS = 90, 20  # ByteRobust's three months; a checkpoint in each step makes a run long, and hardly any differs from the next
 
 
 def anchors():
@@ -33,7 +35,7 @@ def _network():
     settings = {
         "job_nodes": nodes,
         "warm_standbys": nodes * STANDBYS // 100,
-        "horizon_h": 720.0,
+        "horizon_h": 24.0 * facts.value("network_days"),
         "failures": {"rate_per_node_day": rate},
         "faults": [{"name": "any", "detection_s": float(times["detect"])}],
         "repair": {"automatic_s": float(times["repair"])},
@@ -58,7 +60,7 @@ def _network():
     for gpus, printed in facts.value("kokolis_projected_mttf_h").items():
         settings = {
             "job_nodes": int(gpus) // per_node,
-            "horizon_h": 480.0,
+            "horizon_h": FAILURES * facts.value("kokolis_projected_mttf_h")["16384"],
             "failures": {"rate_per_node_day": facts.value("kokolis_rsc1_rate") / 1000},
             "repair": {"automatic_s": 0.0},
             "recovery": {"restart_s": 0.0},
@@ -107,7 +109,7 @@ def _ft_hsdp():
     for kind, minutes in stall.items():
         settings = {
             "job_nodes": nodes,
-            "horizon_h": 240.0,
+            "horizon_h": FAILURES * mtbf / 60,
             "failures": {"rate_per_node_day": 1440 / (mtbf - minutes) / nodes},
             "repair": {"automatic_s": 0.0},
             "recovery": {"restart_s": MINUTE_S * minutes},
@@ -130,7 +132,7 @@ def _byterobust():
     settings = {
         "job_nodes": nodes,
         "warm_standbys": nodes * STANDBYS // 100,
-        "horizon_h": 2160.0,
+        "horizon_h": 24.0 * DAYS,
         "failures": {"rate_per_node_day": rate * facts.value("gpus_per_node") / facts.value("llama3_gpus") / facts.value("llama3_days")},
         "faults": [{"name": name, "share": share, "detection_s": float(detection[name])} for name, share in shares.items()],
         "repair": {"automatic_s": REPAIR_S},
@@ -138,7 +140,7 @@ def _byterobust():
         "checkpoint": {"interval_s": step, "write_s": overhead * step},
     }  # fmt: skip
     printed = facts.value("byterobust_ettr_percent")
-    share = run(settings, 20).effective_training_ratio.mean()
+    share = run(settings, LONG_RUNS).effective_training_ratio.mean()
     why = (
         "how often its nodes fail is not published, nor what code updates and manual restarts cost, which it counts; "
         f"with Llama 3's failures, a swap for each and a checkpoint each step it is {share:.1%}"

@@ -10,7 +10,7 @@ from reliability.fleet_result import estimate
 from reliability.text import percent, table
 from reliability.units import HOUR_S
 
-RUNS = 40
+RUNS = 40  # a mean is then known to a few thousandths, and all numbers of standbys meet the same failures
 MANY = 12  # standbys up to which the best number is looked for
 
 
