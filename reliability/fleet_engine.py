@@ -18,6 +18,7 @@ STRAGGLERS_FOUND = COUNTS.index("stragglers_found")
 CORRUPTIONS_FOUND = COUNTS.index("corruptions_found")
 AT_A_TIME = 1_000_000  # events, which take less than a second
 FAILURE, WORK, SPEED, RETURN, HORIZON = range(5)  # events of a running job
+OPTIONS = {"error_model": "numpy", "nogil": True}  # of what numba compiles to be called from outside
 
 
 def simulate(fleets, key, first):
@@ -40,8 +41,16 @@ def simulate(fleets, key, first):
 
 def prepare(fleet):
     """Compile the model, or load it, unless that is done: no clock is to count it as simulating."""
-    if not getattr(run, "signatures", True):  # without compiling, run is a function as any other
-        run.compile(tuple(map(typeof, Workspace(fleet).arrays)))
+    global run
+    if getattr(run, "signatures", True):  # without compiling, run is a function as any other
+        return
+    signature = tuple(map(typeof, Workspace(fleet).arrays))
+    try:
+        run.compile(signature)
+    except Exception:  # it cannot be kept, on a disk that is full, or what is kept cannot be read
+        if not run.signatures:
+            run = njit(**OPTIONS)(run.py_func)
+            run.compile(signature)
 
 
 def _run_to_the_end(ready, key, index):
@@ -180,11 +189,10 @@ def _keep():
         r = Replication(settings[0], state[0], nodes, ends, back, blames, table, drawn)
         return _run(r) if digest else False
 
-    options = {"error_model": "numpy", "nogil": True}
     try:
-        return njit(cache=True, **options)(run)
-    except RuntimeError:  # there is no place that could be written to: compiled anew in each process
-        return njit(**options)(run)
+        return njit(cache=True, **OPTIONS)(run)
+    except (RuntimeError, OSError):  # there is no place that could be written to: compiled anew in each process
+        return njit(**OPTIONS)(run)
 
 
 run = _keep()

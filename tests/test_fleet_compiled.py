@@ -10,11 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numba import njit
+from numba import config, njit
+from numba.core import caching
 from oracles import bytes_of
 from test_fleet import VARIANTS, variant
 
-from reliability import fleet, fleet_compiled, fleet_config, fleet_heap, fleet_state, fleet_tree
+from reliability import fleet, fleet_compiled, fleet_config, fleet_engine, fleet_heap, fleet_state, fleet_tree
 
 push = njit(lambda heap, number, time, node: fleet_heap.push(heap, number, time, node))
 pop = njit(lambda heap, number: fleet_heap.pop(heap, number))
@@ -116,3 +117,39 @@ def test_compiling_is_told_once():
     assert told == [1]
     njit(lambda x: x + 3)(1)
     assert told == [1]
+
+
+def at_once(a, b, c, d, e, f, g, h):
+    return True
+
+
+def kept(folder, monkeypatch):
+    """In place of the model, a function that compiles quickly and is kept in a folder."""
+    monkeypatch.setattr(config, "CACHE_DIR", str(folder))
+    monkeypatch.setattr(fleet_engine, "run", njit(cache=True)(at_once))
+
+
+def full(*_):
+    raise OSError(28, "No space left on device")
+
+
+def test_a_disk_that_is_full_keeps_nothing_and_stops_nothing(tmp_path, monkeypatch):
+    kept(tmp_path, monkeypatch)
+    monkeypatch.setattr(caching.IndexDataCacheFile, "save", full)
+    fleet_engine.prepare(fleet_config.build(variant("counted")))
+    assert len(fleet_engine.run.signatures) == 1
+    assert not list(tmp_path.rglob("*.nb?"))
+
+
+@pytest.mark.parametrize("found", [b"", b"torn", None])
+def test_what_is_kept_and_cannot_be_read_is_compiled_again(found, tmp_path, monkeypatch):
+    kept(tmp_path, monkeypatch)
+    fleet_engine.prepare(fleet_config.build(variant("counted")))
+    (index,) = tmp_path.rglob("*.nbi")
+    kept(tmp_path, monkeypatch)
+    if found is None:
+        monkeypatch.setattr(caching.IndexDataCacheFile, "load", full)
+    else:
+        index.write_bytes(found)
+    fleet_engine.prepare(fleet_config.build(variant("counted")))
+    assert len(fleet_engine.run.signatures) == 1
