@@ -18,10 +18,14 @@ HELD = (signal.SIGINT, signal.SIGTERM)  # while the files are moved
 
 @contextmanager
 def whole(file: Path) -> Iterator[Path]:
-    """Give the place to write a file at, from where it takes its own when it is whole."""
+    """Give the place to write a file at, from where it takes its own when it is whole; else nothing of it is left."""
     half = file.with_name(f".{file.name}")
-    yield half
-    os.replace(half, file)
+    try:
+        yield half
+        os.replace(half, file)
+    except BaseException:
+        half.unlink(missing_ok=True)
+        raise
 
 
 @contextmanager

@@ -86,3 +86,17 @@ def test_a_place_that_is_none(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(BadInput, match="not a folder"), staging.staging(tmp_path / "file" / "out"):
         pass
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_a_file_that_cannot_be_written_whole_leaves_no_half_of_it(error, tmp_path):
+    (tmp_path / "a.csv").write_text("1")
+    with pytest.raises(type(error)), staging.whole(tmp_path / "a.csv") as half:
+        half.write_text("2")
+        raise error
+    assert found(tmp_path) == {"a.csv": "1"}
+
+
+def test_a_file_that_was_never_begun_leaves_the_error_as_it_is(tmp_path):
+    with pytest.raises(ZeroDivisionError), staging.whole(tmp_path / "a.csv"):
+        raise ZeroDivisionError

@@ -296,6 +296,15 @@ def test_a_folder_that_cannot_be_written_to(folder, capsys):
     assert "cannot be written to" in capsys.readouterr().err
 
 
+def test_a_disk_that_is_full_is_said_in_the_systems_words(folder, monkeypatch, capsys):
+    def full(*_, **__):
+        raise OSError(28, "Error writing bytes to file. Detail: [errno 28] No space left on device")  # as of pyarrow
+
+    monkeypatch.setattr(pd.DataFrame, "to_parquet", full)
+    assert cli.main(["sweep", str(folder / "grid.toml"), "--out", str(folder / "out")]) == 1
+    assert capsys.readouterr().err == f"error: --out {folder / 'out'}: No space left on device\n"
+
+
 # A simulation ---------------------------------------------------------------------------------------------------------
 
 

@@ -1,5 +1,7 @@
 """How a command ends that could not do what it was asked for: one line on stderr, and 1 as its exit status."""
 
+import errno
+import os
 import sys
 
 CLUSTER = ("dask", "distributed")  # packages of the extra of that name
@@ -28,4 +30,5 @@ def blocked(error, out=None):
         The folder for results, which it is about unless the error names a file itself.
     """
     where = error.filename or (out and f"--out {out}")
-    return fail(f"{f'{where}: ' if where else ''}{error.strerror or error}")
+    said = os.strerror(error.errno) if error.errno in errno.errorcode else error  # pyarrow has words of its own
+    return fail(f"{f'{where}: ' if where else ''}{said}")
