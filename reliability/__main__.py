@@ -1,6 +1,7 @@
 """The command line: ``python -m reliability COMMAND``."""
 
 import argparse
+import io
 import os
 import signal
 import sys
@@ -49,6 +50,8 @@ def refuse(message):
 def main(arguments=None):
     """Run the command line; return the exit status."""
     _stand_in_for_closed_outputs()
+    if sys.stderr is sys.__stderr__:
+        sys.stderr = _that_takes_all(sys.stderr)
     if sys.unraisablehook is sys.__unraisablehook__:
         sys.unraisablehook = _interrupt_again
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that temporary files are cleaned up then, too
@@ -87,6 +90,23 @@ def _stand_in_for_closed_outputs():
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
+
+
+class _Forgiving(io.FileIO):
+    """A file whose writes never fail: what is said on stderr is no part of the work, on a full disk as elsewhere."""
+
+    def write(self, data):
+        """Write what can be written; take the rest as written."""
+        try:
+            return super().write(data)
+        except OSError:
+            return len(data)
+
+
+def _that_takes_all(stream):
+    """Return an output to the same file, in which nothing fails."""
+    raw = _Forgiving(stream.fileno(), "w", closefd=False)
+    return io.TextIOWrapper(io.BufferedWriter(raw), stream.encoding, stream.errors, line_buffering=True)
 
 
 def _no_more_output():

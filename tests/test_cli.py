@@ -130,6 +130,19 @@ def test_an_output_that_cannot_be_written(unbuffered):
     assert (done.returncode, done.stderr) == (1, b"error: No space left on device\n")
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(
+    ("command", "status"), [(["demo", "--scenario", "9"], 2), (["simulate", "no.toml"], 2), (["demo"], 0)]
+)
+def test_what_cannot_be_said_changes_nothing(command, status, unbuffered):
+    environment = os.environ | {"PYTHONUNBUFFERED": unbuffered}
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*PROGRAM, *command], stdout=subprocess.PIPE, stderr=full, env=environment, timeout=LIMIT_S, check=False
+        )
+    assert done.returncode == status
+
+
 def test_outputs_that_are_closed():
     """As by a shell's `>&-`: nothing is written, least of all into a file that has got the number of the output."""
     shell = 'exec "$@" >&- 2>&-'

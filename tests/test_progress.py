@@ -1,6 +1,9 @@
 """What is said while a large file is read: only on a terminal, and wiped away."""
 
 import io
+import os
+import pty
+import termios
 
 import pytest
 
@@ -28,6 +31,20 @@ def test_a_large_file_is_named_on_a_terminal_and_wiped_away(large, monkeypatch):
         raise KeyError
     said, wiped = screen.getvalue().split("\r")[:2]
     assert len(said) == len(wiped) < 80 and wiped.strip() == "" and screen.getvalue().endswith("\r")
+
+
+@pytest.mark.parametrize("columns", [20, 120])
+def test_what_is_said_stays_in_one_line_of_the_terminal(columns, monkeypatch):
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, columns))
+    screen = Terminal()
+    screen.fileno = lambda: theirs
+    monkeypatch.setattr("sys.stderr", screen)
+    with progress.saying(200 * "x"):
+        pass
+    os.close(ours), os.close(theirs)
+    said, wiped = screen.getvalue().split("\r")[:2]
+    assert len(said) == len(wiped) == columns - 1
 
 
 @pytest.mark.parametrize("screen", [io.StringIO(), Terminal()])

@@ -5,6 +5,7 @@ import sys
 from contextlib import contextmanager
 
 LARGE = 4 << 20  # bytes; a smaller file is read in about a second
+USUAL = 80  # columns of a terminal that does not say
 
 
 @contextmanager
@@ -63,9 +64,17 @@ def saying(text):
     if not text or not sys.stderr.isatty():
         yield
         return
-    said = escaped(text)[:79]
+    said = escaped(text)[: _columns() - 1]  # what goes on in the next line could not be wiped away
     print(said, end="", file=sys.stderr, flush=True)
     try:
         yield
     finally:
         print("\r" + " " * len(said) + "\r", end="", file=sys.stderr, flush=True)
+
+
+def _columns():
+    """Return the width of the terminal that stderr is."""
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or USUAL
+    except OSError:
+        return USUAL
