@@ -1,18 +1,25 @@
 """The command line: ``python -m reliability COMMAND``."""
 
+import signal
+import sys
+
+# Until the command begins, and from its end on, an interruption ends this without a word; a shell may have it ignored.
+HEARD = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+if __name__ == "__main__" and HEARD:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
 import argparse
 import io
 import os
-import signal
-import sys
 import threading
 from importlib import import_module
 
 from reliability import __version__
 from reliability.commands import NAMES
-from reliability.commands.failed import blocked
+from reliability.commands.failed import blocked, fail
 from reliability.errors import BadInput
 
+NO_THREAD = "can't start new thread"  # as Python says it
 EPILOG = """\
 examples:
   python -m reliability run availability -p cold_mttr_min 30 --out mine
@@ -70,6 +77,14 @@ def main(arguments=None):
     except OSError as error:
         _no_more_output()
         return blocked(error)
+    except MemoryError:
+        return fail("there is not enough memory for this")
+    except ImportError as error:  # a library for which there is not enough memory, or that is broken
+        return fail(f"what this needs cannot be loaded: {error}")
+    except RuntimeError as error:
+        if str(error) != NO_THREAD:
+            raise
+        return fail("the system lets this start no more threads")
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
@@ -115,4 +130,9 @@ def _no_more_output():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    if HEARD:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    status = main()
+    if HEARD:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    sys.exit(status)

@@ -15,3 +15,9 @@ class BadInput(ValueError):
 
 class ClusterError(BadInput):
     """A settings file that cannot be used; the message is one line with file, line, key, value and what is allowed."""
+
+
+class WorkLost(RuntimeError):
+    """A piece of work could not be finished; the message is one line."""
+
+    done = None  # what was finished until then, of whoever can use a part

@@ -1,23 +1,26 @@
 """Work through Dask: the same results wherever it is done, a worker that is killed, a scheduler that is not there."""
 
+import errno
 import http.server
 import json
 import os
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 
 import dask
+import distributed
 import pytest
 from distributed import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reliability import distribute, sweep_cost
+from reliability import dask_scheduler, distribute, sweep_cost
 from reliability.errors import BadInput
 
 
@@ -151,7 +154,7 @@ def test_a_scheduler_that_is_lost_leaves_what_was_done(tmp_path):
     "address", ["tcp://127.0.0.1:1", "nonsense", "", "tcp://:", "ftp://127.0.0.1:8786", "tcp://127.0.0.1:99999999"]
 )
 def test_a_scheduler_that_cannot_be_reached_is_one_line(address, monkeypatch):
-    monkeypatch.setattr(distribute, "CONNECT_S", 0.5)
+    monkeypatch.setattr(dask_scheduler, "REFUSED_S", 0.5)
     with pytest.raises(BadInput, match="--scheduler") as error, distribute.place(scheduler=address):
         pass
     assert "\n" not in str(error.value)
@@ -164,7 +167,7 @@ class Silent(http.server.BaseHTTPRequestHandler):
 
 @pytest.mark.parametrize("server", ["http", "nothing said", "worker"])
 def test_what_is_no_scheduler_is_not_waited_for_without_end(server, cluster, monkeypatch):
-    monkeypatch.setattr(distribute, "CONNECT_S", 1.0)
+    monkeypatch.setattr(dask_scheduler, "CONNECT_S", 1.0)
     with ExitStack() as stack:
         said = "no Dask scheduler answers there within 1 s"
         if server == "http":
@@ -186,6 +189,61 @@ def test_what_is_no_scheduler_is_not_waited_for_without_end(server, cluster, mon
         assert time.monotonic() - started < 20
 
 
+@pytest.mark.parametrize(
+    ("said", "hangs_up"),
+    [
+        (b"SSH-2.0-OpenSSH_9.2\r\n", False),  # read as a length, it asks for 3 EiB of memory
+        (b"", True),
+        (bytes(64), False),
+        (struct.pack("<4Q", 24, 1, 8, 0) + 8 * b"\xc1", False),  # a frame of no message
+    ],
+)
+def test_what_speaks_another_language_is_told_in_plain_words(said, hangs_up, capfd):
+    def answer(there):
+        with suppress(OSError):
+            while True:
+                one, _ = there.accept()
+                taken.append(one)
+                one.sendall(said)
+                if hangs_up:
+                    one.close()
+
+    taken = []
+    with socket.create_server(("127.0.0.1", 0)) as there:
+        threading.Thread(target=answer, args=[there], daemon=True).start()
+        address = f"tcp://127.0.0.1:{there.getsockname()[1]}"
+        with pytest.raises(BadInput) as error, distribute.place(scheduler=address):
+            pass
+        for one in taken:
+            one.close()
+        there.shutdown(socket.SHUT_RDWR)
+    assert str(error.value) == f"--scheduler {address}: no Dask scheduler answers there (something else does)"
+    assert capfd.readouterr().err == ""
+
+
+def test_a_refusal_that_lasts_is_not_waited_for_as_long_as_an_answer():
+    began = time.monotonic()
+    with pytest.raises(BadInput, match="Connection refused"), distribute.place(scheduler="tcp://127.0.0.1:1"):
+        pass
+    assert dask_scheduler.REFUSED_S <= time.monotonic() - began < dask_scheduler.CONNECT_S / 2
+
+
+def test_a_scheduler_that_is_just_starting_is_waited_for(cluster, monkeypatch):
+    """At first nobody listens; then what is there passes everything on to a scheduler."""
+    connect, tried = socket.create_connection, []
+
+    def refused_at_first(*args):
+        tried.append(args)
+        if len(tried) < 4:
+            raise ConnectionRefusedError
+        return connect(*args)
+
+    monkeypatch.setattr(dask_scheduler.socket, "create_connection", refused_at_first)
+    with distribute.place(scheduler=cluster[0]) as client:
+        assert client.submit(square, 3).result() == 9
+    assert len(tried) == 4
+
+
 @pytest.mark.parametrize("after_s", [1.5, 3, 9])
 def test_ctrl_c_is_for_the_command_alone(after_s, tmp_path):
     """A terminal sends it to all processes of the command, those that start and those that work."""
@@ -205,6 +263,32 @@ def test_ctrl_c_is_for_the_command_alone(after_s, tmp_path):
     assert said in ("", "interrupted\n")
 
 
+def test_an_impatient_second_ctrl_c_is_no_other_word(tmp_path):
+    """It neither makes the end longer, nor leaves folders for temporary files, nor is it said twice."""
+    command = ["simulate", "example:airesim-base", "--replications", "1000000", "--json", "--workers", "1"]
+    for wait in (4, 12, 36):  # a busy machine may need longer until there is something to report
+        with subprocess.Popen(
+            [sys.executable, "-m", "reliability", *command],
+            env={**os.environ, "TMPDIR": str(tmp_path)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
+            time.sleep(wait)
+            process.send_signal(signal.SIGINT)
+            began = time.monotonic()
+            time.sleep(0.3)
+            process.send_signal(signal.SIGINT)
+            out, said = process.communicate(timeout=60)
+        assert process.returncode in (130, -signal.SIGINT)
+        assert list(tmp_path.iterdir()) == []
+        if out:
+            break
+    assert json.loads(out)["partial"] is True
+    assert said == ""
+    assert time.monotonic() - began < 4
+
+
 @pytest.mark.parametrize(
     "arguments", [{"workers": 0}, {"workers": -1}, {"workers": 5000}, {"workers": 2, "scheduler": "tcp://127.0.0.1:1"}]
 )
@@ -214,11 +298,76 @@ def test_a_place_that_is_none_is_refused(arguments):
 
 
 def test_another_version_on_the_workers_is_refused(cluster, monkeypatch):
-    monkeypatch.setattr(distribute, "__version__", "99.0")
+    monkeypatch.setattr(dask_scheduler, "__version__", "99.0")
     with (
         pytest.raises(BadInput, match="training-reliability .* here it is 99.0"),
         distribute.place(scheduler=cluster[0]),
     ):
+        pass
+
+
+def test_a_worker_that_is_frozen_is_named(cluster, monkeypatch):
+    monkeypatch.setattr(dask_scheduler, "CONNECT_S", 2.0)
+    with Client(cluster[0]) as client:
+        (address, process), *_ = client.run(os.getpid).items()
+    os.kill(process, signal.SIGSTOP)
+    try:
+        with (
+            pytest.raises(BadInput, match=f"worker {address} does not answer within 2 s"),
+            distribute.place(scheduler=cluster[0]),
+        ):
+            pass
+    finally:
+        os.kill(process, signal.SIGCONT)
+
+
+def test_where_no_worker_is_left_it_is_said_once(monkeypatch, caplog):
+    monkeypatch.setattr(distribute, "LOOK_S", 0.1)
+    with distribute.place(workers=1) as client:
+        found = distribute.results(slow_square, range(40), client)
+        assert next(found) == (0, 0)
+        client.cluster.scale(0)
+        threading.Timer(1, client.cluster.scale, [1]).start()
+        assert len(list(found)) == 39
+    assert [one.getMessage() for one in caplog.records if one.name == "reliability.distribute"] == [
+        "no worker is left; waiting for one"
+    ]
+
+
+def test_workers_for_which_there_are_not_enough_files_are_refused_in_one_line():
+    command = [sys.executable, "-m", "reliability", "simulate", "example:airesim-base", "--workers", "2"]
+    shell = ["sh", "-c", 'ulimit -n 40; exec "$@"', "sh", *command]
+    done = subprocess.run(shell, capture_output=True, text=True, timeout=60, check=False)
+    said = "error: 2 worker processes need 56 open files, and this system allows 40 (ulimit -n)\n"
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", said)
+
+
+def test_files_that_the_system_would_allow_are_asked_for():
+    command = [sys.executable, "-c", FILES]
+    shell = ["sh", "-c", 'ulimit -S -n 30; exec "$@"', "sh", *command]
+    assert subprocess.run(shell, capture_output=True, text=True, timeout=60, check=True).stdout == "(104, True)\n"
+
+
+FILES = """
+import resource
+from reliability import dask_workers
+before = resource.getrlimit(resource.RLIMIT_NOFILE)
+dask_workers._allow_files(104, 6)
+after = resource.getrlimit(resource.RLIMIT_NOFILE)
+print((after[0], after[1] == before[1]))
+"""
+
+
+def test_workers_that_do_not_start_say_what_the_system_refused(monkeypatch):
+    def refused(**_):
+        try:
+            raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
+        except OSError as error:
+            raise RuntimeError("Nanny failed to start.") from error
+
+    monkeypatch.setattr(distributed, "LocalCluster", refused)
+    said = r"the worker processes cannot be started \(Resource temporarily unavailable\)"
+    with pytest.raises(distribute.WorkLost, match=said), distribute.place(workers=1):
         pass
 
 

@@ -15,6 +15,7 @@ from oracles import bytes_of
 from reliability import __main__ as cli
 from reliability import (
     calibrate,
+    dask_scheduler,
     distribute,
     fleet,
     fleet_config,
@@ -303,6 +304,14 @@ def test_a_disk_that_is_full_is_said_in_the_systems_words(folder, monkeypatch, c
     monkeypatch.setattr(pd.DataFrame, "to_parquet", full)
     assert cli.main(["sweep", str(folder / "grid.toml"), "--out", str(folder / "out")]) == 1
     assert capsys.readouterr().err == f"error: --out {folder / 'out'}: No space left on device\n"
+
+
+def test_a_scheduler_that_is_not_there_is_found_before_the_points_are_checked(folder, monkeypatch, capsys):
+    monkeypatch.setattr(dask_scheduler, "REFUSED_S", 0.0)
+    monkeypatch.setattr(sweep, "points", lambda *_: pytest.fail("the points are checked"))
+    arguments = ["sweep", str(folder / "grid.toml"), "--out", str(folder / "out"), "--scheduler", "tcp://127.0.0.1:1"]
+    assert cli.main(arguments) == 2
+    assert "no Dask scheduler answers there" in capsys.readouterr().err
 
 
 # A simulation ---------------------------------------------------------------------------------------------------------

@@ -8,10 +8,10 @@ from reliability.commands.progress import saying
 @contextmanager
 def place(options):
     """Give the Dask client that the options of a command ask for, or None; see :func:`reliability.distribute.place`."""
-    from reliability import distribute
+    from reliability import dask_scheduler, distribute
 
     with ExitStack() as stack:
-        with saying(_waiting_for(options, distribute.CONNECT_S)):
+        with saying(_waiting_for(options, dask_scheduler.CONNECT_S)):
             client = stack.enter_context(distribute.place(options.workers, options.scheduler))
         yield client
 

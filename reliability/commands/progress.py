@@ -1,5 +1,6 @@
 """How far long work is: on stderr, and only where that is a terminal."""
 
+import logging
 import os
 import sys
 from contextlib import contextmanager
@@ -20,8 +21,12 @@ def bar(unit, what=None):
         What is done to them: ``"checking"``.
     """
     from tqdm import tqdm
+    from tqdm.contrib.logging import logging_redirect_tqdm
 
-    with tqdm(desc=what, unit=unit, disable=None, dynamic_ncols=True, leave=False) as shown:
+    with (
+        tqdm(desc=what, unit=unit, disable=None, dynamic_ncols=True, leave=False) as shown,
+        logging_redirect_tqdm([logging.getLogger("reliability")]),  # what is said meanwhile stands above the bar
+    ):
 
         def update(done, wanted):
             shown.total = wanted

@@ -45,7 +45,7 @@ def add(commands):
 
 def main(options):
     """Simulate; return the exit status: 0; 130 where it was interrupted, 1 where its work was lost, and prints what it has."""
-    from reliability import cluster, distribute, fleet_document, fleet_runs, fleet_text, settings_files
+    from reliability import cluster, dask_workers, distribute, fleet_document, fleet_runs, fleet_text, settings_files
     from reliability.commands.failed import fail, missing
     from reliability.commands.place import place
     from reliability.commands.progress import bar, compiling
@@ -65,10 +65,12 @@ def main(options):
         with place(options) as client:
             with compiling(), bar(" replications") as progress:
                 result = fleet_runs.simulate(config, options.seed, options.replications, client, progress)
-            show(result)  # before the workers end, which takes a while in which it could be interrupted
+            with dask_workers.unheard():  # an impatient second Ctrl-C would tear it
+                show(result)
         return 130 if result.partial else 0
     except ModuleNotFoundError as error:  # of what workers need
         return missing(error)
     except distribute.WorkLost as error:
-        show(error.done)
+        if error.done is not None:
+            show(error.done)
         return fail(str(error))

@@ -1,7 +1,6 @@
 """``python -m reliability sweep GRID.toml --out DIR``: a grid of cluster settings, simulated point by point."""
 
 import sys
-from contextlib import ExitStack
 
 from reliability.commands.failed import blocked, fail, missing
 from reliability.commands.options import add_out, add_place
@@ -34,12 +33,16 @@ def main(options):
     distribute.check_target(options.workers, options.scheduler)
     read = grid.read(options.file)
     try:
-        with bar(" points", "checking") as progress:
-            members = sweep.points(read, progress)
-        reports = _reports(options, read, members)
-        with ExitStack() as stack:
-            kept = stack.enter_context(sweep.store(options.out))
-            return _run(options, read, members, reports, kept, stack)
+        if options.reports:
+            from reliability import sweep_reports
+
+            sweep_reports.check()
+        with place(options) as client:  # first: to check the points may take minutes
+            with bar(" points", "checking") as progress:
+                members = sweep.points(read, progress)
+            reports = sweep_reports.members(read, members, options.out) if options.reports else []
+            with sweep.store(options.out) as kept:
+                return _run(options, read, members, reports, kept, client)
     except ModuleNotFoundError as error:
         return missing(error)
     except distribute.WorkLost as error:
@@ -48,7 +51,7 @@ def main(options):
         return blocked(error, options.out)
 
 
-def _run(options, read, members, reports, kept, stack):
+def _run(options, read, members, reports, kept, client):
     """Simulate what is not kept yet, and make the reports that are asked for."""
     from reliability import sweep
     from reliability.commands.progress import bar, compiling
@@ -56,7 +59,6 @@ def _run(options, read, members, reports, kept, stack):
 
     if before := sum(point.key in kept.done for point in members):
         print(f"{before:,} of {len(members):,} points are done already", file=sys.stderr)
-    client = stack.enter_context(place(options))
     try:
         with compiling(), bar(" points") as progress:
             sweep.run(read, members, kept, client, progress)
@@ -70,16 +72,6 @@ def _run(options, read, members, reports, kept, stack):
             done.append(f"{sum(member.folder.is_dir() for member in reports):,} of {len(reports):,} reports")
         print(f"interrupted: {' and '.join(done)} are kept; the same command goes on", file=sys.stderr)
         return 130
-
-
-def _reports(options, read, members):
-    """Return the reports that are asked for, once sure that what makes them is there."""
-    if not options.reports:
-        return []
-    from reliability import sweep_reports
-
-    sweep_reports.check()
-    return sweep_reports.members(read, members, options.out)
 
 
 def _make(options, reports, client):
