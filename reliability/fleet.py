@@ -114,7 +114,10 @@ def simulate_key(config, key, replications="auto", *, precision=0.005, level=0.9
         precision = checks.scalar("precision", checks.positive("precision", precision))
         aim = FEWEST
     else:
-        aim = checks.count("replications", replications)
+        try:
+            aim = checks.count("replications", replications)
+        except ValueError as error:
+            raise ValueError(f'{error}, or "auto"') from None
     parts, done = [], 0
     try:
         while done < aim:

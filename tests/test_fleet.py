@@ -459,5 +459,6 @@ def test_simulate_refuses_what_is_no_fleet_and_no_generator():
         fleet.simulate(PLAIN, np.random.default_rng(0), 3)
     with pytest.raises(ValueError, match="rng = 7"):
         fleet.simulate(fleet_config.build(PLAIN), 7, 3)
-    with pytest.raises(ValueError, match="replications = 0"):
-        run(PLAIN, 0)
+    for given in (0, "autox"):
+        with pytest.raises(ValueError, match=f'replications = {given!r}: must be .*, or "auto"$'):
+            fleet.simulate(fleet_config.build(PLAIN), np.random.default_rng(0), given)
