@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
+import math
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -17,10 +18,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from reliability import __version__, distribute, fleet, fleet_config, fleet_document, sweep_cost
+from reliability.budget import BINS
 from reliability.errors import BadInput
+from reliability.fleet_result import COUNTS
 from reliability.log_reads import Reads
 from reliability.staging import whole
+from reliability.text import escaped
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -28,6 +34,8 @@ if TYPE_CHECKING:
     from reliability.grid import Grid
 
 KEPT = "points.jsonl"
+ERROR = "error"  # column of the table: why a point could not be simulated
+MOST_TRIED = 10  # points simulated in the command itself, to see how long one takes
 
 
 @dataclass(frozen=True)
@@ -80,19 +88,32 @@ def point_key(config: fleet_config.Fleet, seed: int, replications: int) -> str:
 def simulate_points(batch: tuple[list[Point], int, int]) -> list[tuple[str, dict]]:
     """Simulate a batch of points; what a worker does.
 
-    Raises
-    ------
-    BadInput
-        At a point whose work is never done, with its settings.
+    Returns
+    -------
+    list of (key, dict)
+        The :func:`row` of each point; of one whose work is never done, why, under `ERROR` and with nothing else.
     """
     members, key, replications = batch
     results = []
     for point in members:
         try:
-            results.append((point.key, row(fleet.simulate_key(point.fleet, key, replications))))
+            found = row(fleet.simulate_key(point.fleet, key, replications))
         except BadInput as error:
-            raise BadInput(f"{_place(point.settings)}: {error}") from None
+            found = {ERROR: str(error)}
+        results.append((point.key, found))
     return results
+
+
+def not_simulated(members: list[Point], kept: Store) -> str:
+    """Say in a line how many points could not be simulated, and why the first could not; nothing where all were."""
+    failed = [point for point in members if ERROR in kept.done[point.key]]
+    if not failed:
+        return ""
+    place, reason = _place(failed[0].settings), kept.done[failed[0].key][ERROR]
+    return (
+        f"{len(failed):,} of {len(members):,} points could not be simulated; the column {ERROR} of sweep.csv says why. "
+        f"{escaped(place[0].upper() + place[1:])}: {reason}"
+    )
 
 
 def row(result: fleet.FleetResult) -> dict[str, float]:
@@ -189,34 +210,59 @@ def run(
     key = fleet.key_of(grid.seed)
     left = list({point.key: point for point in members if point.key not in kept.done}.values())
     all_points, done = len(members), len(members) - len(left)
-    if progress:
-        progress(done, all_points)
-    if not left:
-        return
-    # In this process: how long the second takes says how many points a task should have. The first loads the engine.
-    for point in [left.pop(0) for _ in left[:2]]:
-        began = time.perf_counter()
-        kept.add(simulate_points(([point], key, grid.replications)))
-        took = time.perf_counter() - began
-        done += 1
-        if progress:
-            progress(done, all_points)
-    workers = len(client.scheduler_info()["workers"]) if client else 1
-    size = sweep_cost.batch_size(max(len(left), 1), took, workers)
-    batches = [(left[i : i + size], key, grid.replications) for i in range(0, len(left), size)]
-    for _, results in distribute.results(simulate_points, batches, client):
+
+    def keep(results: list[tuple[str, dict]]) -> None:
+        nonlocal done
         kept.add(results)
         done += len(results)
         if progress:
             progress(done, all_points)
 
+    keep([])
+    took = _first_ones(left, key, grid.replications, keep)
+    if not left:
+        return
+    workers = len(client.scheduler_info()["workers"]) if client else 1
+    size = sweep_cost.batch_size(len(left), took, workers)
+    batches = [(left[i : i + size], key, grid.replications) for i in range(0, len(left), size)]
+    for _, results in distribute.results(simulate_points, batches, client):
+        keep(results)
+
+
+def _first_ones(left: list[Point], key: int, replications: int, keep: Callable[[list[tuple[str, dict]]], None]) -> float:
+    """Simulate the first points here, taking them off the list; return how many seconds one takes, infinite if none tells.
+
+    The very first loads the engine, and one that could not be simulated has not taken its time: neither tells.
+    """
+    for tried in range(MOST_TRIED):
+        if not left:
+            break
+        began = time.perf_counter()
+        ((name, found),) = simulate_points(([left.pop(0)], key, replications))
+        took = time.perf_counter() - began
+        keep([(name, found)])
+        if tried and ERROR not in found:
+            return took
+    return math.inf
+
 
 def table(members: list[Point], kept: Store):
-    """Return the results of all points, a row each in the grid's order, as a DataFrame."""
+    """Return the results of all points, a row each in the grid's order, as a DataFrame.
+
+    Its last column is `ERROR`: empty, or why the point could not be simulated. Then there are no results in its row.
+    """
     import pandas as pd
 
-    rows = [{**point.settings, **kept.done[point.key]} for point in members]
+    nothing = _no_result()
+    rows = [{**point.settings, **nothing, **kept.done[point.key]} for point in members]
     return pd.DataFrame(rows)
+
+
+def _no_result() -> dict[str, Any]:
+    """Return the columns of a point's results without any: no replication, NaN, and no reason."""
+    one = np.ones(1)
+    names = row(fleet.FleetResult(one, dict.fromkeys(BINS, one), dict.fromkeys(COUNTS, one)))
+    return dict.fromkeys(names, math.nan) | {"replications": 0, ERROR: ""}
 
 
 def write_table(results, folder: str | os.PathLike) -> list[Path]:

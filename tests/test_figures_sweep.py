@@ -56,14 +56,14 @@ def close_figures():
 
 @pytest.fixture
 def drawn(monkeypatch, tmp_path):
-    """Return a function that draws a grid whose ratios are 0.9, 0.899, ... from point to point."""
+    """Return a function that draws a grid whose ratios are 0.9, 0.899, ... from point to point, but for those that failed."""
     kept = []
     monkeypatch.setattr(plt, "close", lambda figure: kept.append(figure))
 
-    def draw(values):
+    def draw(values, failed=()):
         rows = []
         for i, settings in enumerate(itertools.product(*values.values())):
-            mean = 0.9 - 0.001 * i
+            mean = float("nan") if i in failed else 0.9 - 0.001 * i
             parts = {"mean": mean, "low": mean - 0.01, "high": mean + 0.02}
             estimate = {f"{figures.RATIO}.{part}": value for part, value in parts.items()}
             rows.append(dict(zip(values, settings, strict=True)) | estimate)
@@ -187,3 +187,14 @@ def test_lists_are_told_apart_and_stay_at_their_first(drawn):
     ax = drawn(GRIDS["four"])
     assert said(ax) == f"b.shares = [0.9, 0.07, 0.03], c.wait = yes, d.paths = [a, b], e.m = {'m' * 10}…{'m' * 21}"
     assert points(ax) == [[0.9, 0.884, 0.868], [0.896, 0.88, 0.864]]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", ["ratios", "texts", "lists and numbers"])
+def test_a_point_that_could_not_be_simulated_is_a_gap(drawn, name):
+    whole, ax = points(drawn(GRIDS[name])), drawn(GRIDS[name], failed=[1])
+    found = points(ax)
+    assert np.isnan(found).sum() == 1
+    assert np.array_equal(np.where(np.isnan(found), found, whole), found, equal_nan=True)
+    assert said(ax) == "without 1 point that could not be simulated"
+    assert "without 5 points that" in said(drawn(GRIDS["ratios"], failed=range(5)))

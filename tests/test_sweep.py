@@ -79,7 +79,9 @@ def test_a_sweep_leaves_a_row_a_point_and_a_picture(folder, capsys):
     table = pd.read_parquet(folder / "out/sweep.parquet")
     assert len(table) == 6
     assert list(table["fleet.checkpoint.interval_s"]) == 2 * [600.0, 1800.0, 7200.0]
-    pd.testing.assert_frame_equal(pd.read_csv(folder / "out/sweep.csv"), table, check_dtype=False, rtol=1e-15)
+    assert (table["error"] == "").all()
+    as_text = pd.read_csv(folder / "out/sweep.csv", keep_default_na=False)
+    pd.testing.assert_frame_equal(as_text, table, check_dtype=False, rtol=1e-15)
     for _, row in table.iterrows():  # each point is what the simulation gives for it alone
         tables = grid.read(folder / "grid.toml").document(
             {"fleet.warm_standbys": int(row["fleet.warm_standbys"]), "fleet.checkpoint.interval_s": row.iloc[1]}
@@ -280,15 +282,80 @@ def test_an_axis_within_another_is_refused(folder, capsys, order):
     assert "grid.fleet.recovery: holds grid.fleet.recovery.restart_s" in capsys.readouterr().err
 
 
-def test_a_point_whose_work_is_never_done_is_named_and_those_before_it_are_kept(folder, capsys):
+@pytest.fixture
+def shrinking(folder):
+    """A grid whose pool runs dry, before the work is done, wherever a node is retired at its first or second failure."""
     cluster = CLUSTER.replace("horizon_h = 240.0", "work_h = 9000.0")
     (folder / "cluster.toml").write_text(cluster + "[fleet.retirement]\nfailures = 1000\n")
-    (folder / "grid.toml").write_text(
-        'cluster = "cluster.toml"\nreplications = 2\n[grid]\n"fleet.retirement.failures" = [900, 1]\n'
+
+    def over(*failures):
+        axes = f'"fleet.retirement.failures" = {list(failures)}\n"fleet.recovery.restart_s" = [900.0, 1800.0]\n'
+        (folder / "grid.toml").write_text(f'cluster = "cluster.toml"\nreplications = 2\n[grid]\n{axes}')
+        return ["sweep", str(folder / "grid.toml"), "--out", str(folder / "out")]
+
+    return over
+
+
+@pytest.mark.parametrize("values", [[900, 1, 2, 800], [1, 800, 900, 2]])
+def test_points_whose_work_is_never_done_leave_the_others_alone(folder, shrinking, capsys, values):
+    assert cli.main(shrinking(*values)) == 1
+    shown = capsys.readouterr()
+    assert shown.err == (
+        "error: 4 of 8 points could not be simulated; the column error of sweep.csv says why. At the point "
+        "fleet.retirement.failures = 1, fleet.recovery.restart_s = 900.0: work_h: the pool has shrunk below "
+        "job_nodes for good, and the work is never done; give horizon_h instead\n"
     )
-    assert cli.main(["sweep", str(folder / "grid.toml"), "--out", str(folder / "out")]) == 2
-    assert "at the point fleet.retirement.failures = 1: work_h: the pool has shrunk" in capsys.readouterr().err
-    assert (folder / "out" / sweep.KEPT).read_bytes().count(b"\n") == 1
+    assert len(shown.out.splitlines()) == 3
+    table = pd.read_parquet(folder / "out/sweep.parquet")
+    assert list(table["fleet.retirement.failures"]) == [value for value in values for _ in range(2)]
+    failed = table["fleet.retirement.failures"] <= 2
+    assert list(table["error"].str.startswith("work_h: ")) == list(failed)
+    assert (table["error"][~failed] == "").all()
+    assert list(table["replications"]) == [0 if one else 2 for one in failed]
+    results = table.drop(columns=["fleet.retirement.failures", "fleet.recovery.restart_s", "replications", "error"])
+    assert results[failed].isna().all(axis=None)
+    assert results[~failed].notna().all(axis=None)
+    alone = fleet.simulate_key(fleet_document.read(folder / "cluster.toml"), fleet.key_of(1), 2)
+    assert alone.training_time_h.mean() in list(table["training_time_h.mean"])  # 800, 900 and 1000 are never reached
+
+
+def test_a_point_that_could_not_be_simulated_is_not_tried_again(folder, shrinking, monkeypatch, capsys):
+    arguments = shrinking(1, 900)
+    assert cli.main(arguments) == 1
+    before, said = files_of(folder / "out"), capsys.readouterr().err
+    monkeypatch.setattr(fleet, "simulate_key", None)
+    assert cli.main(arguments) == 1
+    assert files_of(folder / "out") == before
+    assert capsys.readouterr().err == "4 of 4 points are done already\n" + said
+
+
+def test_a_sweep_of_which_no_point_could_be_simulated_has_the_columns_of_any_other(folder, shrinking):
+    cli.main(shrinking(900))
+    columns = list(pd.read_csv(folder / "out/sweep.csv"))
+    assert cli.main(shrinking(1)) == 1
+    assert list(pd.read_csv(folder / "out/sweep.csv")) == columns
+
+
+@pytest.mark.parametrize(("works", "here", "size"), [("yyyy", 2, 5), ("nyyy", 2, 5), ("ynny", 4, 5), ("nnnnnnnnnnnn", 10, 1)])
+def test_what_a_point_takes_is_measured_on_one_that_worked(monkeypatch, works, here, size):
+    """Each has its turn; neither the first, which loads the engine, nor one that failed says how many a task has."""
+    clock, batches = iter(range(1000)), []
+    works = works.ljust(52, works[-1])
+
+    def simulated(batch):
+        batches.append(len(batch[0]))
+        return [(one.key, {} if works[one.key] == "y" else {"error": "why"}) for one in batch[0]]
+
+    kept = SimpleNamespace(done={})
+    kept.add = lambda results: kept.done.update(results)
+    monkeypatch.setattr(sweep, "simulate_points", simulated)
+    monkeypatch.setattr(sweep.time, "perf_counter", lambda: next(clock))
+    monkeypatch.setattr(sweep.sweep_cost, "batch_size", lambda points, took, workers: 5 if took == 1 else 1)
+    members = [SimpleNamespace(key=i) for i in range(52)]
+    sweep.run(SimpleNamespace(seed=1, replications=2), members, kept)
+    assert list(kept.done) == list(range(52))
+    assert batches[:here] == here * [1]
+    assert batches[here] == size
 
 
 def test_a_folder_that_cannot_be_written_to(folder, capsys):

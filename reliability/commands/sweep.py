@@ -26,7 +26,7 @@ def add(commands):
 
 
 def main(options):
-    """Run a sweep; return the exit status: 1 where a report could not be made, 130 where it was interrupted."""
+    """Run a sweep; return the exit status: 1 where a point or a report could not be made, 130 where it was interrupted."""
     from reliability import distribute, grid, sweep
     from reliability.commands.progress import bar
 
@@ -65,7 +65,10 @@ def _run(options, read, members, reports, kept, client):
         results = sweep.table(members, kept)
         for file in [*sweep.write_table(results, options.out), draw(results, read.axes, options.out)]:
             print(file)
-        return _make(options, reports, client)
+        failed = sweep.not_simulated(members, kept)
+        if failed:
+            fail(failed)
+        return _make(options, reports, client) or int(bool(failed))
     except KeyboardInterrupt:
         done = [f"{sum(point.key in kept.done for point in members):,} of {len(members):,} points"]
         if reports:

@@ -11,6 +11,7 @@ from matplotlib.ticker import MaxNLocator
 from reliability.figures import axes, in_style
 from reliability.logs.notes import escaped
 from reliability.staging import whole
+from reliability.text import counted
 
 RATIO, LABEL = "effective_training_ratio", "effective training ratio"
 MARKERS = "osD^v"
@@ -205,6 +206,8 @@ def draw(results, values, folder):
         at = numbers[np.ix_(*([line] if name == across else of for name, of in places.items()))].ravel()
         estimate = [results[f"{RATIO}.{part}"].to_numpy(float)[at] for part in ("mean", "low", "high")]
         found.append((values[across][line] if across else "", estimate))
+    if gaps := sum(int(np.isnan(mean).sum()) for _, (mean, _, _) in found):
+        note.append(f"without {counted(gaps, 'point')} that could not be simulated")
     shown = [values[along][place] for place in places[along]]
     ax = (curves if scale else rows)(shown, (along, across), found, note)
     file = Path(folder) / "sweep.svg"
