@@ -1,13 +1,15 @@
 """What a key of a cluster file may hold: fields with their meaning, unit and range, and numbers with a range of their own."""
 
-import math
+import sys
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from reliability.quantities import Quantity
+from reliability.toml_values import written
 
 OUT_OF_RANGE = "out of range"
+SMALLEST = 1e-100  # of a number that must not be 0: computing with lesser ones ends at 0 or at infinity
 
 
 def range_text(low, high, above):
@@ -25,11 +27,21 @@ def _written(bound):
 
 
 class Section(BaseModel):
-    """A table of the file: no unknown key, no text for a number, no NaN, no infinity."""
+    """A table of the file: no unknown key, no text for a number, no NaN, no infinity; what is above 0 is not only just above it."""
 
     model_config = ConfigDict(
         strict=True, extra="forbid", frozen=True, allow_inf_nan=False, arbitrary_types_allowed=True
     )
+
+    @field_validator("*")
+    @classmethod
+    def _told_from_0(cls, value, key):
+        allowed = (cls.model_fields[key.field_name].json_schema_extra or {}).get("allowed", "")
+        if allowed.startswith("a number above 0"):
+            for number in (value.value, value.low, value.high) if isinstance(value, Quantity) else (value,):
+                if number is not None and number < SMALLEST:
+                    raise ValueError(f"is closer to 0 than {SMALLEST:g}")
+        return value
 
 
 def _extra(allowed, unit):
@@ -54,12 +66,12 @@ def _as_quantity(value):
         return value
     table = value if isinstance(value, dict) else {"value": value}
     if unknown := [key for key in table if key not in ("value", "low", "high")]:
-        raise ValueError(f"has no key {unknown[0]!r}: value, low and high are allowed")
+        raise ValueError(f"has no key {written(unknown[0])}: value, low and high are allowed")
     if "value" not in table or ("low" in table) != ("high" in table):
         raise ValueError("needs value, and either both low and high or neither")
     for key, part in table.items():
-        if isinstance(part, bool) or not isinstance(part, int | float) or not math.isfinite(part):
-            raise ValueError(f"{key} = {part!r} is not a finite number")
+        if isinstance(part, bool) or not isinstance(part, int | float) or not abs(part) <= sys.float_info.max:
+            raise ValueError(f"{key} = {written(part)} is not a finite number")
     if "low" in table and not table["low"] <= table["value"] <= table["high"]:
         raise ValueError("needs low <= value <= high")
     return Quantity(**{key: float(part) for key, part in table.items()})

@@ -8,6 +8,7 @@ from pydantic import ValidationError, model_validator
 from reliability.errors import BadInput
 from reliability.field_types import number, plain, whole
 from reliability.fleet_parts import (
+    MOST_NODES,
     Checkpoint,
     Corruption,
     Elastic,
@@ -19,10 +20,9 @@ from reliability.fleet_parts import (
     Retirement,
     Straggler,
 )
-from reliability.text import nearest
+from reliability.settings_faults import Kind
 
 MOST_EVENTS = 1e9  # of a kind in a replication, which then takes minutes
-MOST_NODES = 10**6
 MOST_HOURS = 1e7  # a thousand years
 
 
@@ -64,7 +64,6 @@ class Fleet(Part):
         "classes of faults; by default one, which is seen at once and blamed on the node that failed",
         "tables, [[fleet.faults]], whose shares sum to 1",
         strict=False,
-        min_length=1,
         default=(FaultClass(name="fault"),),
     )
     repair: Repair = _table("repair", "how long a node is away, and whether it comes back cured")
@@ -78,7 +77,7 @@ class Fleet(Part):
     @model_validator(mode="after")
     def _together(self):
         if (self.work_h is None) == (self.horizon_h is None):
-            raise ValueError("work_h, horizon_h: give one of them, the work to do or the time to run")
+            raise ValueError("work_h, horizon_h: must have one of them, the work to do or the time to run")
         if self.pool < self.job_nodes + self.warm_standbys:
             raise ValueError(
                 f"pool_nodes = {self.pool_nodes}: must hold job_nodes + warm_standbys = {self.job_nodes + self.warm_standbys}"
@@ -110,12 +109,12 @@ class Fleet(Part):
         for size in sizes:
             if self.job_nodes % size:
                 raise ValueError(
-                    f"burst_sizes: job_nodes = {self.job_nodes} is no multiple of {size}; the job fills whole domains"
+                    f"failures.burst_sizes: job_nodes = {self.job_nodes} is no multiple of {size}; the job fills whole domains"
                 )
         if self.elastic:
             if self.job_nodes % self.elastic.nodes_per_replica:
                 raise ValueError(
-                    f"nodes_per_replica = {self.elastic.nodes_per_replica}: must divide job_nodes = {self.job_nodes}"
+                    f"elastic.nodes_per_replica = {self.elastic.nodes_per_replica}: must divide job_nodes = {self.job_nodes}"
                 )
             if self.warm_standbys != self.pool - self.job_nodes or self.spare_nodes:
                 raise ValueError(
@@ -161,38 +160,36 @@ TABLES = {
 }  # fmt: skip
 
 
+KIND = Kind(
+    "a fleet file",
+    {("fleet",): Fleet} | {("fleet", name): part for name, part in TABLES.items()},
+    arrays=[("fleet", "faults")],
+)
+
+
 def keys():
     """Return every key as (table, key, field), in the order in which the documentation has them."""
-    tables = {"fleet": Fleet} | {f"fleet.{name}": part for name, part in TABLES.items()}
-    return [(table, name, field) for table, part in tables.items() for name, field in part.model_fields.items()]
+    return KIND.documented()
 
 
-def build(values):
-    """Make a :class:`Fleet` of nested mappings, or say in one line what is wrong with each.
+def build(values, text=""):
+    """Make a :class:`Fleet` of nested mappings, or say in one line what is wrong.
 
     Parameters
     ----------
     values : mapping
         As read from the ``[fleet]`` table of a TOML file.
+    text : str
+        The file, to name the line of a fault.
 
     Raises
     ------
     FleetError
     """
+    tables = {"fleet": values}
+    if said := KIND.unknown(tables, text):
+        raise FleetError(said)
     try:
         return Fleet(**values)
     except ValidationError as error:
-        raise FleetError("; ".join(_fault(fault) for fault in error.errors())) from None
-
-
-def _fault(fault):
-    message = fault["msg"].removeprefix("Value error, ")
-    where = ".".join(str(part) for part in fault["loc"])
-    if fault["type"] == "extra_forbidden":
-        known = list((TABLES[fault["loc"][0]] if len(fault["loc"]) > 1 else Fleet).model_fields)
-        return f"{where}: unknown key. {nearest(str(fault['loc'][-1]), known)}The keys are: {', '.join(known)}"
-    if fault["type"] == "missing":
-        return f"{where}: is missing"
-    if fault["type"] == "value_error":  # a rule over several settings names them itself
-        return f"{where}: {message}" if where else message
-    return f"{where} = {fault['input']!r}: {message[0].lower() + message[1:]}".replace("input should", "must")
+        raise FleetError(KIND.said(error, tables, text)) from None

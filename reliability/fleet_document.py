@@ -9,6 +9,9 @@ import numpy as np
 
 from reliability import fleet_config, plan_fleets, settings_files
 from reliability.errors import BadInput
+from reliability.settings_faults import placed
+from reliability.text import escaped
+from reliability.toml_values import written
 
 if TYPE_CHECKING:
     from reliability.job_state import State
@@ -18,7 +21,11 @@ DRAWS, SEED = 401, 7  # of what a cluster file does not give exactly; their medi
 
 
 def fleet_of(
-    tables: dict[str, Any], source: str = "cluster file", folder: str | Path = ".", reads: Reads | None = None
+    tables: dict[str, Any],
+    source: str = "cluster file",
+    folder: str | Path = ".",
+    reads: Reads | None = None,
+    text: str = "",
 ) -> fleet_config.Fleet:
     """Return the fleet of a file's tables.
 
@@ -32,6 +39,8 @@ def fleet_of(
         Where the paths in the tables begin.
     reads : reliability.log_reads.Reads, optional
         What was read for other fleets of the same logs.
+    text : str
+        The file, to name the line of a fault.
 
     Raises
     ------
@@ -42,15 +51,15 @@ def fleet_of(
     if "fleet" not in tables:
         if not tables:
             raise BadInput(f"{source}: is empty; it needs a [fleet] table, or those of a cluster file")
-        return of_cluster(tables, source, folder, reads)
+        return of_cluster(tables, source, folder, reads, text)
     if others := [name for name in tables if name != "fleet"]:
         raise BadInput(f"{source}: [{others[0]}]: unknown table beside [fleet]")
     if not isinstance(tables["fleet"], dict):
-        raise BadInput(f"{source}: fleet = {tables['fleet']!r}: must be a table, [fleet]")
+        raise BadInput(f"{source}: fleet = {written(tables['fleet'])}: must be a table, [fleet]")
     try:
-        return fleet_config.build(tables["fleet"])
-    except ValueError as error:
-        raise BadInput(f"{source}: {error}") from None
+        return fleet_config.build(tables["fleet"], text)
+    except fleet_config.FleetError as error:
+        raise fleet_config.FleetError(placed(source, str(error))) from None
 
 
 def read(path: str | Path) -> fleet_config.Fleet:
@@ -58,18 +67,19 @@ def read(path: str | Path) -> fleet_config.Fleet:
     from reliability.cluster import find
 
     path = find(path)
-    return fleet_of(settings_files.read(path), str(path), path.parent)
+    text = settings_files.text(path)
+    return fleet_of(settings_files.tables(text, escaped(path)), str(path), path.parent, text=text)
 
 
 def of_cluster(
-    tables: dict[str, Any], source: str, folder: str | Path, reads: Reads | None = None
+    tables: dict[str, Any], source: str, folder: str | Path, reads: Reads | None = None, text: str = ""
 ) -> fleet_config.Fleet:
     """Return the fleet of a cluster file as it is now, each quantity at its median; see :class:`reliability.plan_fleets.Builder`."""
     from reliability import cluster, plan
     from reliability.aliases import Names
     from reliability.quantities import Streams
 
-    parsed = cluster.build(tables, source, folder)
+    parsed = cluster.build(tables, source, folder, text)
     evidence, now = plan.current(parsed, Streams(SEED, DRAWS), Names(hidden=False), reads)
     return of_state(now, evidence.classes, parsed.target.horizon_days)
 

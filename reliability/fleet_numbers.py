@@ -113,7 +113,8 @@ def _draw_lives(fleet):
 def _most_at_once(fleet):
     """Return how many numbers of each purpose one event may take at most; 0 where none ever is."""
     nodes = fleet.pool + fleet.spare_nodes
-    lost = max(fleet.failures.burst_sizes)  # nodes withdrawn
+    failures = fleet.failures
+    lost = max(size for share, size in zip(failures.burst_shares, failures.burst_sizes, strict=True) if share)  # withdrawn
     most = np.zeros(len(PURPOSES), dtype=np.int64)
     most[[GAP, FATE]] = lost + 2
     most[JOIN] = 1 + (nodes if fleet.elastic else nodes - fleet.job_nodes)

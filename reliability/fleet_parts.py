@@ -7,20 +7,23 @@ file prints them.
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-from reliability.field_types import number, plain, whole
+from reliability.field_types import Section, number, plain, whole
+from reliability.toml_values import written
 
 LIVES = ("exponential", "weibull", "lognormal")
 CLOCKS = ("running", "always")
 TIMES = ("exponential", "fixed")
-SECONDS = ("s", 0, None)
+MOST_NODES = 10**6
+MOST = 10**9  # of what has no limit of its own: beyond all sense, and far below what computing with it would spoil
+SECONDS = ("s", 0, 1e12)  # longer than any run
 SHARE = ("1", 0, 1)
-RATE = ("per node-day", 0, 1e9)
+RATE = ("per node-day", 0, MOST)
 
 
-class Part(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
+class Part(Section):
+    """A part of a fleet's settings."""
 
 
 class Failures(Part):
@@ -43,7 +46,7 @@ class Failures(Part):
         "systematic failures of a bad node, which it has besides its random ones, as a multiple of these",
         "",
         0,
-        None,
+        MOST,
         default=0.0,
     )
     life: Literal[LIVES] = plain(
@@ -55,14 +58,14 @@ class Failures(Part):
         "shape of a Weibull life, below 1 where failures come early; with life = weibull, and only with it",
         "",
         0.05,
-        None,
+        MOST,
         default=None,
     )
     cv: float | None = number(
         "standard deviation of a lognormal life over its mean; with life = lognormal, and only with it",
         "",
         0,
-        None,
+        MOST,
         above=True,
         default=None,
     )
@@ -75,29 +78,27 @@ class Failures(Part):
         "shares of a node's random failures by how many nodes fail together, one for each of burst_sizes",
         "a list of numbers from 0 to 1 that sum to 1",
         strict=False,
-        min_length=1,
         default=(1.0,),
     )
-    burst_sizes: tuple[Annotated[int, Field(ge=1)], ...] = plain(
+    burst_sizes: tuple[Annotated[int, Field(ge=1, le=MOST_NODES)], ...] = plain(
         "nodes that fail together: blast radii, such as of a rack or a switch",
-        "a list of different whole numbers from 1; each with a share above 0 divides job_nodes",
+        f"a list of different whole numbers from 1 to {MOST_NODES:,}; each with a share above 0 divides job_nodes",
         strict=False,
-        min_length=1,
         default=(1,),
     )
 
     @model_validator(mode="after")
     def _together(self):
-        if (self.life == "weibull") != (self.shape is not None):
-            raise ValueError(f"shape = {self.shape}: belongs to life = 'weibull', and only to it")
-        if (self.life == "lognormal") != (self.cv is not None):
-            raise ValueError(f"cv = {self.cv}: belongs to life = 'lognormal', and only to it")
+        for life, key in (("weibull", "shape"), ("lognormal", "cv")):
+            value = getattr(self, key)
+            if self.life == life and value is None:
+                raise ValueError(f"{key}: is missing; life = '{life}' needs it")
+            if self.life != life and value is not None:
+                raise ValueError(f"{key} = {value:g}: goes with life = '{life}' only")
         if len(self.burst_shares) != len(self.burst_sizes) or len(set(self.burst_sizes)) != len(self.burst_sizes):
-            raise ValueError(f"burst_sizes = {self.burst_sizes}: must be different sizes, one for each of burst_shares")
+            raise ValueError(f"burst_sizes = {written(self.burst_sizes)}: must be different sizes, one for each of burst_shares")
         if abs(sum(self.burst_shares) - 1) > 1e-9:
-            raise ValueError(f"burst_shares = {self.burst_shares}: must sum to 1")
-        if self.event_rate < 1e-300:  # whose mean life is no number any more
-            raise ValueError(f"rate_per_node_day = {self.rate_per_node_day}: is too small to be told from 0")
+            raise ValueError(f"burst_shares = {written(self.burst_shares)}: must sum to 1")
         return self
 
     @property
@@ -179,11 +180,11 @@ class Recovery(Part):
 class Elastic(Part):
     """On with fewer data-parallel replicas while nodes are away, at the sizes of :mod:`reliability.elastic`."""
 
-    nodes_per_replica: int = whole("nodes of one data-parallel replica; it divides job_nodes", 1, None)
+    nodes_per_replica: int = whole("nodes of one data-parallel replica; it divides job_nodes", 1, MOST_NODES)
     batch: int | None = whole(
         "sequences of the global batch, which the number of replicas must divide; by default any number will do",
         1,
-        None,
+        MOST,
         default=None,
     )
     reshard_s: float = number("restart on fewer nodes", *SECONDS)
@@ -215,7 +216,7 @@ class Straggler(Part):
 
     rate_per_node_day: float = number("how often a node turns slow in a day of running", *RATE, above=True)
     slowdown: float = number(
-        "how much longer a step takes with a slow node: 0.2 for 1.2 times as long", "", 0, None, above=True
+        "how much longer a step takes with a slow node: 0.2 for 1.2 times as long", "", 0, MOST, above=True
     )
     found_after_s: float = number("running time from the first slow node to the search that finds it", *SECONDS)
     pause_s: float = number("stop to mend what was found", *SECONDS, default=0.0)
@@ -226,7 +227,7 @@ class Corruption(Part):
 
     rate_per_node_day: float = number("silent corruptions of a node in a day of computing", *RATE, above=True)
     verification_s: float = number("time that a verification stops the job", *SECONDS)
-    every: int = whole("writes to a verification, which comes before the last of them", 1, None, default=1)
+    every: int = whole("writes to a verification, which comes before the last of them", 1, MOST, default=1)
     restart_s: float | None = number(
         "restart from the last verified checkpoint; by default recovery.restart_s", *SECONDS, default=None
     )
@@ -240,5 +241,5 @@ class Retirement(Part):
 
     failures: int = whole("blamed failures of a node, at the last of which it is retired", 1, 1000)
     window_days: float | None = number(
-        "time within which these failures fall; by default the whole run", "d", 0, None, above=True, default=None
+        "time within which these failures fall; by default the whole run", "d", 0, 1e7, above=True, default=None
     )

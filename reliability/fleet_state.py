@@ -91,7 +91,8 @@ class Workspace:
         nodes["life"], nodes["systematic"] = self._numbers.first(LIFE, len(nodes)), False
         if failures.bad_factor:
             bad = nodes[: self._fleet.bad_nodes]
-            sooner = self._numbers.first(GAP, len(bad)) / (failures.rate * failures.bad_factor)
+            with np.errstate(over="ignore", divide="ignore"):  # never, where the factor is next to nothing
+                sooner = self._numbers.first(GAP, len(bad)) / (failures.rate * failures.bad_factor)
             bad["systematic"] = sooner < bad["life"]
             bad["life"] = np.minimum(sooner, bad["life"])
 

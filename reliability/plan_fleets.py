@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from reliability import fleet_config
+from reliability.field_types import SMALLEST
 from reliability.fleet_config import Fleet
 from reliability.fleet_parts import Checkpoint, Failures, FaultClass, Part, Recovery, Repair, Straggler
 from reliability.job_state import SMALLEST_RATE, State, drawn_anew
@@ -137,7 +138,7 @@ class Builder:
         often = min(1.0 / (AT_ONCE * days * state.nodes), MOST_OFTEN)
 
         def make(drag, often):
-            return Straggler(rate_per_node_day=often, slowdown=drag, found_after_s=NEVER_S) if drag > 0 else None
+            return Straggler(rate_per_node_day=often, slowdown=drag, found_after_s=NEVER_S) if drag >= SMALLEST else None
 
         return self._each("straggler", (state.drag, often), make)
 

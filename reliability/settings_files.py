@@ -3,6 +3,7 @@
 import tomllib
 
 from reliability import cluster_hints as hints
+from reliability import toml_values
 from reliability.errors import ClusterError
 from reliability.logs.notes import escaped
 
@@ -59,9 +60,11 @@ def tables(text, source):
         In one line, with the line of the text.
     """
     try:
-        return tomllib.loads(text)
+        found = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # not TOML, or a whole number longer than Python reads
         raise ClusterError(f"{source}: is not TOML: {escaped(error)}{hints.comma(text, str(error))}") from None
+    toml_values.check(found, source)
+    return found
 
 
 def check_kind(tables, source, *wanted):

@@ -27,6 +27,7 @@ from reliability.fleet_result import COUNTS
 from reliability.log_reads import Reads
 from reliability.staging import whole
 from reliability.text import escaped
+from reliability.toml_values import written
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -49,7 +50,7 @@ class Point:
 
 def _place(settings: dict[str, Any]) -> str:
     """Say where in the grid a point is."""
-    return f"at the point {', '.join(f'{name} = {value!r}' for name, value in settings.items())}"
+    return f"at the point {', '.join(f'{name} = {written(value)}' for name, value in settings.items())}"
 
 
 def points(grid: Grid, progress: Callable[[int, int], None] | None = None) -> list[Point]:

@@ -63,7 +63,7 @@ def test_a_good_file():
         ("detection_s = 20", "detection_s = { value = 20, lo = 3 }", ["line 14", "'lo'", "value, low and high"]),
         ("gpus = 1024", "gpus = -8", ["line 4", "cluster.gpus = -8", "from 1 to 10,000,000"]),
         ("gpus = 1024", "gpus = 1024.5", ["cluster.gpus = 1024.5", "whole number"]),
-        ("gpus = 1024", "gpus = true", ["cluster.gpus = True", "whole number"]),
+        ("gpus = 1024", "gpus = true", ["cluster.gpus = true", "whole number"]),
         ("gpus = 1024", "gpus = '1024'", ["cluster.gpus = '1024'", "whole number"]),
         ("gpus = 1024", "gpus = 1023", ["line 4", "multiple of cluster.gpus_per_node = 8"]),
         ("gpus = 1024\n", "", ["cluster.gpus", "missing"]),

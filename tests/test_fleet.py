@@ -19,6 +19,7 @@ from reliability import (
     stalls,
     verification,
 )
+from reliability.fleet_state import Workspace
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -406,33 +407,51 @@ def test_every_bin_has_a_meaning_and_a_place_in_the_goodput_taxonomy():
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"job_nodes": 0}, "job_nodes = 0: must be greater than or equal to 1"),
-        ({"job_node": 3}, r"job_node: unknown key. Did you mean job_nodes\? The keys are: job_nodes, pool_nodes"),
-        ({"failures": {"bad_shar": 0.1}}, r"failures.bad_shar: unknown key. Did you mean bad_share\?"),
-        ({"faults": [{"name": "x", "detect": 1.0}]}, "faults.0.detect: unknown key. Did you mean detection_s"),
-        ({"qqq": 3}, "qqq: unknown key. The keys are"),
-        ({"q\x1b\nq": 3}, r"q\\x1b\\nq: unknown key. The keys are"),
-        ({"repair": None}, "repair: is missing"),
+        ({"job_nodes": 0}, r"fleet.job_nodes = 0: must be a whole number from 1 to 1,000,000 \(nodes of the job\)$"),
+        ({"job_node": 3}, r"fleet.job_node: unknown key. Did you mean job_nodes\? The table fleet may have job_nodes, pool_nodes"),
+        ({"failures": {"bad_shar": 0.1}}, r"fleet.failures.bad_shar: unknown key. Did you mean bad_share\?"),
+        ({"faults": [{"name": "x", "detect": 1.0}]}, r"^fleet.faults.x.detect: unknown key. Did you mean detection_s\? [^;]*$"),
+        ({"faults": [{"nmae": "x"}]}, r"^fleet.faults.1.nmae: unknown key. Did you mean name\? [^;]*$"),
+        ({"faults": [{"name": "x", "share": 0.5}, {"name": "gpu", "share": 2}]}, "fleet.faults.gpu.share = 2: must be a number above 0"),
+        ({"faults": {"gpu": 1.0}}, r"fleet.faults = { gpu = 1.0 }: must be tables, \[\[fleet.faults\]\]"),
+        ({"faults": [3]}, r"fleet.faults.1 = 3: must be a table, \[\[fleet.faults\]\]$"),
+        ({"faults": [{"share": 1.0}]}, r"^fleet.faults.1.name: is missing; it must be a text \(the class's name\)$"),
+        ({"repair": 3}, r"fleet.repair = 3: must be a table, \[fleet.repair\]$"),
+        ({"repair": [{"automatic_s": 3}]}, r"fleet.repair = \[{ automatic_s = 3 }\]: must be a table, \[fleet.repair\]$"),
+        ({"recovery": {"restart_s": True}}, "fleet.recovery.restart_s = true: must be a number at least 0"),
+        ({"recovery": {"restart_s": "5"}}, "fleet.recovery.restart_s = '5': must be a number at least 0"),
+        ({"recovery": {"restart_min": 5}}, "restart_s is in s, not min"),
+        ({"recovery": {"restart_s": 1e13}}, "fleet.recovery.restart_s = 10000000000000.0: must be a number at least 0 and at most 1,000,000,000,000"),
+        ({"job_nodes": 10**5000}, "fleet.job_nodes = a whole number of 16,610 bits: must be a whole number from 1 to"),
+        ({"failures": {"burst_sizes": 4}}, "fleet.failures.burst_sizes = 4: must be a list of different whole numbers"),
+        ({"failures": {"burst_sizes": [4, 1.5]}}, r"fleet.failures.burst_sizes = 1.5 \(number 2 of the list\): must be a list of different whole"),
+        ({"failures": {"burst_shares": [1.0, 0.0], "burst_sizes": [1, 2**63 - 1]}}, r"burst_sizes = 9\d+ \(number 2 of the list\): must be a list of .* from 1 to 1,000,000;"),
+        ({"failures": {"clock": "never"}}, "fleet.failures.clock = 'never': must be one of running, always"),
+        ({"elastic": {"nodes_per_replica": 5, "reshard_s": 1.0, "batch": 10**30}}, "batch = a whole number of 100 bits: must be a whole number from 1 to 1,000,000,000"),
+        ({"job_nodes": 0, "horizon_h": -1}, r"fleet.job_nodes = 0: .*\) \(and 1 more to mend\)$"),
+        ({"qqq": 3}, "fleet.qqq: unknown key. The table fleet may have"),
+        ({"q\x1b\nq": 3}, r"fleet.q\\x1b\\nq: unknown key. The table fleet may have"),
+        ({"repair": None}, r"^the table \[fleet.repair\] is missing$"),
         ({"recovery": {"restart_s": float("nan")}}, "recovery.restart_s = nan"),
-        ({"work_h": 3.0}, "work_h, horizon_h: give one of them"),
-        ({"horizon_h": None}, "work_h, horizon_h: give one of them"),
-        ({"pool_nodes": 120}, "pool_nodes = 120: must hold job_nodes \\+ warm_standbys = 150"),
-        ({"failures": {"life": "weibull"}}, "shape = None: belongs to life = 'weibull'"),
-        ({"failures": {"cv": 1.0}}, "cv = 1.0: belongs to life = 'lognormal'"),
+        ({"work_h": 3.0}, "fleet.work_h, horizon_h: must have one of them"),
+        ({"horizon_h": None}, "fleet.work_h, horizon_h: must have one of them"),
+        ({"pool_nodes": 120}, "fleet.pool_nodes = 120: must hold job_nodes \\+ warm_standbys = 150"),
+        ({"failures": {"life": "weibull"}}, "fleet.failures.shape: is missing; life = 'weibull' needs it"),
+        ({"failures": {"cv": 1.0}}, "fleet.failures.cv = 1: goes with life = 'lognormal' only"),
         (
             {"failures": {"burst_shares": [0.5, 0.4], "burst_sizes": [1, 10]}},
-            r"burst_shares = \(0.5, 0.4\): must sum to 1",
+            r"fleet.failures.burst_shares = \[0.5, 0.4\]: must sum to 1",
         ),
-        ({"failures": {"burst_shares": [0.5, 0.5], "burst_sizes": [1, 7]}}, "job_nodes = 100 is no multiple of 7"),
-        ({"faults": [{"name": "x", "share": 0.4}]}, "faults: their shares sum to 0.4"),
-        ({"faults": [{"name": "x", "right": 0.8, "wrong": 0.4}]}, "right \\+ wrong = 1.2: must be at most 1"),
-        ({"elastic": {"nodes_per_replica": 7, "reshard_s": 1.0}}, "nodes_per_replica = 7: must divide job_nodes = 100"),
+        ({"failures": {"burst_shares": [0.5, 0.5], "burst_sizes": [1, 7]}}, "fleet.failures.burst_sizes: job_nodes = 100 is no multiple of 7"),
+        ({"faults": [{"name": "x", "share": 0.4}]}, "fleet.faults: their shares sum to 0.4"),
+        ({"faults": [{"name": "x", "right": 0.8, "wrong": 0.4}]}, "fleet.faults.x.right \\+ wrong = 1.2: must be at most 1$"),
+        ({"elastic": {"nodes_per_replica": 7, "reshard_s": 1.0}}, "fleet.elastic.nodes_per_replica = 7: must divide job_nodes = 100"),
         (
             {"elastic": {"nodes_per_replica": 5, "reshard_s": 1.0}, "spare_nodes": 1},
-            "elastic: every node outside the job",
+            "fleet.elastic: every node outside the job",
         ),
-        ({"corruption": {"rate_per_node_day": 0.1, "verification_s": 1.0}}, "corruption: needs a checkpoint"),
-        ({"checkpoint": {"interval_s": 10.0, "upload_s": 20.0}}, "interval_s = 10: must be at least"),
+        ({"corruption": {"rate_per_node_day": 0.1, "verification_s": 1.0}}, "fleet.corruption: needs a checkpoint"),
+        ({"checkpoint": {"interval_s": 10.0, "upload_s": 20.0}}, "fleet.checkpoint.interval_s = 10: must be at least"),
         (
             {"failures": {"rate_per_node_day": 60000.01}},
             "failures.rate_per_node_day = 60000.01: means 1,000,000,167 events in a replication; the model does at most 1,000,000,000",
@@ -443,6 +462,12 @@ def test_every_bin_has_a_meaning_and_a_place_in_the_goodput_taxonomy():
 def test_what_is_impossible_or_not_modelled_is_refused(changes, said):
     with pytest.raises(fleet_config.FleetError, match=said):
         fleet_config.build(changed(PLAIN, **changes))
+
+
+def test_a_burst_of_no_share_takes_no_memory():
+    bursts = {"rate_per_node_day": 0.1, "burst_shares": [1.0, 0.0], "burst_sizes": [1, 10**6]}
+    sizes = [len(Workspace(fleet_config.build(changed(PLAIN, failures=f))).arrays.drawn) for f in ({"rate_per_node_day": 0.1}, bursts)]
+    assert sizes[0] == sizes[1]
 
 
 def test_work_that_no_pool_is_left_for_is_refused():

@@ -49,11 +49,13 @@ def main(options):
     from reliability.commands.failed import fail, missing
     from reliability.commands.place import place
     from reliability.commands.progress import bar, compiling
+    from reliability.text import escaped
 
     distribute.check_target(options.workers, options.scheduler)
     path = cluster.find(options.file)
-    tables = settings_files.read(path)
-    config = fleet_document.fleet_of(tables, str(path), path.parent)
+    text = settings_files.text(path)
+    tables = settings_files.tables(text, escaped(path))
+    config = fleet_document.fleet_of(tables, str(path), path.parent, text=text)
 
     def show(result):
         if options.json:
