@@ -22,10 +22,11 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from reliability import settings_files
+from reliability import settings_files, toml_values
 from reliability.cluster import find
 from reliability.errors import BadInput
 from reliability.text import nearest
+from reliability.toml_values import written
 
 MOST_POINTS = 10_000_000
 MOST_REPLICATIONS = 1_000_000
@@ -90,6 +91,8 @@ def read(path):
     BadInput
         In one line with the file, the key, what stands there and what is allowed.
     """
+    if str(path).startswith("example:"):
+        raise BadInput(f"{path}: a grid file is wanted, by its path; an example is a cluster file, which a grid file may name")
     path = Path(path)
     tables = settings_files.read(path)
     settings_files.check_kind(tables, path, "grid")
@@ -98,14 +101,17 @@ def read(path):
             raise BadInput(f"{path}: unknown key {key!r}. {nearest(key, KEYS)}A grid file may have {', '.join(KEYS)}.")
     name = tables.get("cluster")
     if not isinstance(name, str):
-        raise BadInput(f"{path}: cluster = {name!r}: must be the path of a cluster file, relative to this file, or example:NAME")
+        _refuse(path, "cluster", name, "the path of a cluster file, relative to this file, or example:NAME")
     replications = _whole(path, "replications", tables.get("replications", 100), 2, MOST_REPLICATIONS)
     seed = _whole(path, "seed", tables.get("seed", 1), 0, 2**63 - 1)
     axes = tables.get("grid")
     if not isinstance(axes, dict) or not axes:
         raise BadInput(f'{path}: grid: must be a table such as "cluster.gpus" = [1024, 4096]')
     file = find(name) if name.startswith("example:") else path.parent / name
-    grid = Grid(settings_files.read(file), file.parent, {key: _axis(path, key, axes[key]) for key in axes}, replications, seed)
+    base = settings_files.read(file)
+    if isinstance(base.get("grid"), dict):
+        raise BadInput(f"{path}: cluster = {written(name)}: is a grid file; a cluster file is wanted, or one with a [fleet] table")
+    grid = Grid(base, file.parent, {key: _axis(path, key, axes[key]) for key in axes}, replications, seed)
     for key in axes:
         _check_place(path, file, key, grid.base)
         if within := [other for other in axes if other.startswith(f"{key}.")]:
@@ -115,9 +121,15 @@ def read(path):
     return grid
 
 
+def _refuse(path, key, value, allowed):
+    if value is None:
+        raise BadInput(f"{path}: {key}: is missing; it must be {allowed}")
+    raise BadInput(f"{path}: {key} = {written(value)}: must be {allowed}")
+
+
 def _whole(path, key, value, low, high):
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise BadInput(f"{path}: {key} = {value!r}: must be a whole number from {low:,} to {high:,}")
+        _refuse(path, key, value, f"a whole number from {low:,} to {high:,}")
     return value
 
 
@@ -126,9 +138,9 @@ def _axis(path, key, given):
     if isinstance(given, dict):
         return _range(path, key, given)
     if not isinstance(given, list) or not given:
-        raise BadInput(f"{path}: grid.{key} = {given!r}: must be a list of values, or a table with from, to and points")
+        _refuse(path, f"grid.{key}", given, "a list of values, or a table with from, to and points")
     if len({_told_apart(value) for value in given}) != len(given):
-        raise BadInput(f"{path}: grid.{key} = {given!r}: has a value twice")
+        raise BadInput(f"{path}: grid.{key} = {written(given)}: has a value twice")
     return tuple(given)
 
 
@@ -145,19 +157,19 @@ def _range(path, key, given):
     low, high, spacing = given.get("from"), given.get("to"), given.get("spacing", "linear")
     for part, value in (("from", low), ("to", high)):
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise BadInput(f"{path}: grid.{key}.{part} = {value!r}: must be a finite number")
+            _refuse(path, f"grid.{key}.{part}", value, "a finite number")
     points = _whole(path, f"grid.{key}.points", given.get("points"), 2, MOST_POINTS)
     if spacing not in ("linear", "log"):
-        raise BadInput(f"{path}: grid.{key}.spacing = {spacing!r}: must be linear or log")
+        _refuse(path, f"grid.{key}.spacing", spacing, "linear or log")
     if low >= high or (spacing == "log" and low <= 0):
         raise BadInput(
             f"{path}: grid.{key}: from = {low:g}, to = {high:g}: from must be less than to, and with log above 0"
         )
+    apart = high / low if spacing == "log" else high - low
+    if not math.isfinite(apart):
+        raise BadInput(f"{path}: grid.{key}: from = {low:g}, to = {high:g}: are too far apart")
     shares = [i / (points - 1) for i in range(points)]
-    if spacing == "log":
-        values = [low * (high / low) ** share for share in shares]
-    else:
-        values = [low + (high - low) * share for share in shares]
+    values = [low * apart**share if spacing == "log" else low + apart * share for share in shares]
     values[-1] = high
     if isinstance(low, int) and isinstance(high, int):  # whole ends stand for whole values, such as nodes
         values = [round(value) for value in values]
@@ -167,7 +179,9 @@ def _range(path, key, given):
 
 
 def _check_place(path, file, key, base):
-    """Refuse a name that leads through something other than tables."""
+    """Refuse a name that leads through something other than tables, or through too many."""
+    if len(key.split(".")) > toml_values.DEEPEST:
+        raise BadInput(f"{path}: grid.{written(key)}: leads through more than {toml_values.DEEPEST} tables")
     table = base
     for place in key.split(".")[:-1]:
         if not isinstance(table, dict) or (place in table and not isinstance(table[place], dict)):

@@ -76,7 +76,7 @@ HEAD = 'cluster = "cluster.toml"\n'
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "cluster = None"),
+        ("", "cluster: is missing; it must be the path of a cluster file"),
         ("cluster = 3", "cluster = 3"),
         ('cluster = "example:flet"\n[grid]\nx = [1]', "example:flet: no such example. Did you mean fleet?"),
         ('cluster = "no.toml"\n[grid]\nx = [1]', "no.toml: cannot be read"),
@@ -85,11 +85,11 @@ HEAD = 'cluster = "cluster.toml"\n'
         (HEAD + "seeds = 3", "Did you mean seed"),
         (HEAD + "seed = -1\n[grid]\nx = [1]", "seed = -1"),
         (HEAD + "replications = 1\n[grid]\nx = [1]", "replications = 1: must be a whole number from 2"),
-        (HEAD + "replications = true\n[grid]\nx = [1]", "replications = True"),
+        (HEAD + "replications = true\n[grid]\nx = [1]", "replications = true"),
         (HEAD + "[grid]\nx = []", "grid.x = []"),
         (HEAD + "[grid]\nx = 3", "grid.x = 3"),
         (HEAD + "[grid]\nx = [1, 1]", "has a value twice"),
-        (HEAD + "[grid]\nx = { from = 1 }", "grid.x.to = None"),
+        (HEAD + "[grid]\nx = { from = 1 }", "grid.x.to: is missing; it must be a finite number"),
         (HEAD + "[grid]\nx = { from = 1, to = nan, points = 2 }", "grid.x.to = nan"),
         (HEAD + "[grid]\nx = { from = 1, to = 2, points = 1 }", "grid.x.points = 1"),
         (HEAD + "[grid]\nx = { from = 2, to = 1, points = 3 }", "from must be less"),
@@ -105,6 +105,14 @@ HEAD = 'cluster = "cluster.toml"\n'
         ("[fleet]\njob_nodes = 8", "has a [fleet] table, which is for `simulate`"),
         ("[cluster]\ngpus = 8", "is a cluster file, which is for `plan` and `simulate`"),
         ('cluster = "cluster.toml"\n[grid]\nx = [600, 600.0]', "x = [600, 600.0]: has a value twice"),
+        ('cluster = "grid.toml"\n[grid]\nx = [1]', "grid.toml: cluster = 'grid.toml': is a grid file; a cluster file is wanted"),
+        (HEAD + f"seed = 0x1{5000 * '0'}\n[grid]\nx = [1]", "seed: a whole number of 20,001 bits; TOML has those of 63 bits"),
+        (HEAD + f"[grid]\nx = [1, 0x1{5000 * '0'}]", "grid.x.1: a whole number of 20,001 bits"),
+        (HEAD + f"[grid]\nx = {{ from = 1, to = 0x1{500 * '0'}, points = 3 }}", "grid.x.to: a whole number of 2,001 bits"),
+        (HEAD + "[grid]\nx = { from = -1.7e308, to = 1.7e308, points = 3 }", "from = -1.7e+308, to = 1.7e+308: are too far apart"),
+        (HEAD + '[grid]\nx = { from = 1e-300, to = 1e300, points = 3, spacing = "log" }', "are too far apart"),
+        (HEAD + f"[{'.'.join(['grid'] * 2000)}]\nx = 1", "grid.grid.grid…: more than 20 tables or lists within each other"),
+        (HEAD + f'[grid]\n"{".".join(["x"] * 2000)}" = [1]', "leads through more than 20 tables"),
     ],
 )
 def test_what_is_refused(written, text, said):
@@ -113,6 +121,17 @@ def test_what_is_refused(written, text, said):
     assert said in str(error.value)
     assert any(name in str(error.value) for name in ("grid.toml", "no.toml", "example:flet"))
     assert "\n" not in str(error.value)
+
+
+def test_a_cluster_file_with_tables_within_tables_without_end_is_refused(written, tmp_path):
+    (tmp_path / "cluster.toml").write_text(f"[{'.'.join(['a'] * 2000)}]\nx = 1")
+    with pytest.raises(BadInput, match="cluster.toml: a.a.a…: more than 20 tables or lists within each other"):
+        grid.read(written(HEAD + "[grid]\nx = [1]"))
+
+
+def test_an_example_is_no_grid_file():
+    with pytest.raises(BadInput, match="example:fleet: a grid file is wanted, by its path; an example is a cluster file"):
+        grid.read("example:fleet")
 
 
 def test_a_name_that_would_command_a_terminal_is_shown_escaped(written):
