@@ -98,7 +98,7 @@ def take(r, purpose):
     r.s.following[purpose] = place + 1
     if place >= r.s.mark[purpose]:
         r.s.low = True
-    return r.drawn[place]
+    return r.drawn[np.uint64(place)]
 
 
 def _draw_lives(fleet):

@@ -112,7 +112,7 @@ def test_nobody_is_blamed_for_a_burst():
     """Retired at its first blamed failure: as many nodes as failed alone; none is taken for another in a burst."""
     faults = [{"name": "any", "right": 0.5, "wrong": 0.5}]
     counts = run(
-        50,
+        80,
         job_nodes=20,
         warm_standbys=40,
         horizon_h=200.0,
