@@ -59,6 +59,9 @@ def main(arguments=None):
     _stand_in_for_closed_outputs()
     if sys.stderr is sys.__stderr__:
         sys.stderr = _that_takes_all(sys.stderr)
+    for output in (sys.stdout, sys.stderr):
+        if hasattr(output, "reconfigure"):  # what the terminal's encoding does not have is written as an escape
+            output.reconfigure(errors="backslashreplace")
     if sys.unraisablehook is sys.__unraisablehook__:
         sys.unraisablehook = _interrupt_again
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that temporary files are cleaned up then, too

@@ -270,7 +270,7 @@ def write_table(results, folder: str | os.PathLike) -> list[Path]:
     """Write the table as Parquet and as CSV, each whole or not at all; return the files."""
     folder, files = Path(folder), []
     for name, write in (("sweep.parquet", results.to_parquet), ("sweep.csv", results.to_csv)):
-        with whole(folder / name) as half:
-            write(half, index=False)
+        with whole(folder / name) as half, half.open("wb") as file:  # Arrow does not open a name that is not UTF-8
+            write(file, index=False)
         files.append(folder / name)
     return files

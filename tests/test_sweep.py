@@ -1,6 +1,7 @@
 """Sweeps and simulations from the command line: the same numbers wherever they are computed, nothing done twice."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -356,6 +357,13 @@ def test_what_a_point_takes_is_measured_on_one_that_worked(monkeypatch, works, h
     assert list(kept.done) == list(range(52))
     assert batches[:here] == here * [1]
     assert batches[here] == size
+
+
+def test_a_folder_whose_name_is_not_utf_8(folder, capsys):
+    out = os.fsdecode(os.fsencode(folder) + b"/o\xff")
+    assert cli.main(["sweep", str(folder / "grid.toml"), "--out", out]) == 0
+    assert [line.rsplit("/", 2)[1] for line in capsys.readouterr().out.splitlines()] == 3 * ["o\\udcff"]
+    assert len(pd.read_csv(f"{out}/sweep.csv")) == 6
 
 
 def test_a_folder_that_cannot_be_written_to(folder, capsys):

@@ -113,7 +113,7 @@ def _show(found, text, as_json):
     if as_json:
         import json
 
-        text = json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        text = json.dumps(found, indent=1, allow_nan=False) + "\n"
     sys.stdout.write(text)
 
 
