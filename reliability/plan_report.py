@@ -10,7 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from reliability import __version__, cluster, report
+from reliability import __version__, cluster, report, settings_files
 from reliability.aliases import TOKEN, Names
 from reliability.plan import names_of
 from reliability.plan_draws import DRAWS, SEED
@@ -57,6 +57,7 @@ def write(
         For a cluster file or a log that cannot be used, or a folder that cannot be written to.
     """
     progress = sys.stderr.isatty() if progress is None else progress
+    settings_files.check_for_report(cluster.find(path))
     read = cluster.read(path)  # refuses what the page would, in the words of the cluster file
     with staging(Path(out)) as folder:
         parameters = {

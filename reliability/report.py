@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from reliability import __version__, arguments, published, scenarios
+from reliability import __version__, arguments, cluster, published, scenarios, settings_files
 from reliability.errors import BadInput
 from reliability.page import RESULTS_MIME
 from reliability.staging import publish, staging
@@ -140,6 +140,9 @@ def make(page: str, parameters: Mapping[str, object], progress: bool = False, wi
     known = scenarios.PAGES + scenarios.TEMPLATES
     if page not in known:
         raise BadInput(f"no page {page!r}. {nearest(page, known)}There are {', '.join(known)}.")
+    for name, value in parameters.items():
+        if name.endswith("_file") and not str(value).startswith("example:"):
+            settings_files.check_for_report(cluster.find(value))
     values = arguments.check(page, scenarios.parameters(page), scenarios.defaults(page), parameters)
     if progress:
         print(f"{page}: executing the notebook", file=sys.stderr)

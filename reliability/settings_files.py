@@ -51,6 +51,25 @@ def text(path):
         raise ClusterError(f"{source}: byte {error.start + 1:,} is not UTF-8; a settings file is TOML, which is") from None
 
 
+def check_for_report(path):
+    """Refuse a file that the notebook of a report could not read again: a pipe, one of a process's own, a name not in UTF-8.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+
+    Raises
+    ------
+    ClusterError
+        But not for a file that is not there, which its reader reports.
+    """
+    own = str(path.absolute()).startswith(("/dev/stdin", "/dev/fd/", "/proc/"))
+    if path.exists() and (own or not (path.is_file() or path.is_dir())):
+        raise ClusterError(f"{escaped(path)}: can be read only once, and a report reads its file again: save it as a file first")
+    if any(0xD800 <= ord(letter) <= 0xDFFF for letter in str(path)):  # how Python writes bytes that are no UTF-8
+        raise ClusterError(f"{escaped(path)}: has a name that is not UTF-8, and a notebook cannot hold it")
+
+
 def tables(text, source):
     """Return the tables of a text in TOML.
 

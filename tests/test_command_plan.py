@@ -1,11 +1,15 @@
 """The command `plan`: tables, JSON, two plans, and what is refused."""
 
 import argparse
+import io
 import json
+import os
+import sys
 
 import pytest
 from test_plan import keys
 
+from reliability import __main__ as cli
 from reliability import plan_document, plan_schema
 from reliability.commands import plan as command
 from reliability.errors import BadInput
@@ -140,3 +144,49 @@ def test_a_full_disk_is_an_error_in_a_line(files, tmp_path, capsys, monkeypatch)
     monkeypatch.setattr(plan_report, "write", full)
     assert run(files[0], "--out", tmp_path) == 1
     assert capsys.readouterr().err == f"error: --out {tmp_path}: No space left on device\n"
+
+
+@pytest.mark.parametrize("command", [["plan"], ["run", "your_cluster", "-p", "cluster_file"]])
+def test_a_report_of_a_pipe_is_refused_at_once(files, tmp_path, capsys, command):
+    """What stood in it would be gone when the notebook reads it."""
+    out, into = os.pipe()
+    os.write(into, files[0].read_bytes())
+    os.close(into)
+    assert cli.main([*command, f"/dev/fd/{out}", "--out", str(tmp_path / "out")]) == 2
+    assert capsys.readouterr().err == (
+        f"error: /dev/fd/{out}: can be read only once, and a report reads its file again: save it as a file first\n"
+    )
+    assert os.read(out, 1 << 16) == files[0].read_bytes()  # nobody has begun
+    os.close(out)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_plan_of_a_pipe_is_printed(files, capsys):
+    out, into = os.pipe()
+    os.write(into, files[0].read_bytes())
+    os.close(into)
+    assert cli.main(["plan", f"/dev/fd/{out}", "--draws", "200"]) == 0
+    os.close(out)
+    assert "prod-east" in capsys.readouterr().out
+
+
+def test_a_report_of_a_file_whose_name_is_not_utf_8_is_refused(files, tmp_path, capsys):
+    name = os.fsdecode(os.fsencode(tmp_path) + b"/z\xff.toml")
+    files[0].rename(name)
+    assert cli.main(["plan", name, "--out", str(tmp_path / "out")]) == 2
+    assert "z\\udcff.toml: has a name that is not UTF-8" in capsys.readouterr().err
+    assert cli.main(["plan", name, "--draws", "200"]) == 0
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1", "ascii"])
+def test_what_the_terminal_cannot_show_is_written_as_an_escape(files, monkeypatch, encoding):
+    files[0].write_text(files[0].read_text().replace("prod-east", "Zürich ✓"), encoding="utf-8")
+    for options in ([], ["--json"]):
+        shown = io.BytesIO()
+        monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(shown, encoding=encoding))
+        assert cli.main(["plan", str(files[0]), "--draws", "200", *options]) == 0
+        text = shown.getvalue().decode(encoding)
+        if options:
+            assert json.loads(text)["name"] == "Zürich ✓"
+        else:
+            assert text.startswith("Zürich ✓, ".encode(encoding, "backslashreplace").decode(encoding))
