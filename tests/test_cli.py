@@ -315,6 +315,33 @@ def test_interrupted_it_leaves_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+STARVED = """
+import sys
+from reliability import __main__ as cli
+from reliability.commands import demo
+
+def work(options):
+    raise {error}
+
+demo.main = work
+sys.exit(cli.main(["demo"]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        ("MemoryError", "there is not enough memory for this"),
+        ("ImportError('libm.so: failed to map')", "what this needs cannot be loaded: libm.so: failed to map"),
+        ('RuntimeError("can\'t start new thread")', "the system lets this start no more threads"),
+    ],
+)
+def test_what_the_system_is_too_small_for_is_one_line(error, said):
+    code = STARVED.format(error=error)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    assert (done.returncode, done.stderr) == (1, f"error: {said}\n")
+
+
 DROPPED = """
 import sys, time
 from reliability import __main__ as cli
@@ -336,6 +363,20 @@ sys.exit(cli.main(["demo"]))
 def test_an_interruption_that_python_drops_is_not_lost():
     done = subprocess.run([sys.executable, "-c", DROPPED], capture_output=True, text=True, timeout=50, check=False)
     assert (done.returncode, done.stderr) == (130, "interrupted\n")
+
+
+@pytest.mark.parametrize(("shell", "status"), [("", -signal.SIGINT), ("trap '' INT; ", 7)])
+def test_an_interruption_of_the_first_imports_is_no_traceback(shell, status, tmp_path):
+    """A shell has what it runs in the background ignore interruptions: that stays so."""
+    (tmp_path / "argparse.py").write_text("import os, sys\nos.kill(os.getpid(), 2)\nsys.exit(7)\n")
+    done = subprocess.run(
+        ["sh", "-c", shell + 'exec "$@"', "sh", *PROGRAM, "demo"],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
+        capture_output=True,
+        timeout=LIMIT_S,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (status, b"", b"")
 
 
 def test_what_a_cell_says_on_stderr_is_passed_on_without_places():
