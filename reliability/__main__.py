@@ -9,13 +9,12 @@ if __name__ == "__main__" and HEARD:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 import argparse
-import io
 import os
 import threading
 from importlib import import_module
 
 from reliability import __version__
-from reliability.commands import NAMES
+from reliability.commands import NAMES, outputs
 from reliability.commands.failed import blocked, fail
 from reliability.errors import BadInput
 
@@ -56,12 +55,7 @@ def refuse(message):
 
 def main(arguments=None):
     """Run the command line; return the exit status."""
-    _stand_in_for_closed_outputs()
-    if sys.stderr is sys.__stderr__:
-        sys.stderr = _that_takes_all(sys.stderr)
-    for output in (sys.stdout, sys.stderr):
-        if hasattr(output, "reconfigure"):  # what the terminal's encoding does not have is written as an escape
-            output.reconfigure(errors="backslashreplace")
+    outputs.prepare()
     if sys.unraisablehook is sys.__unraisablehook__:
         sys.unraisablehook = _interrupt_again
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that temporary files are cleaned up then, too
@@ -75,10 +69,10 @@ def main(arguments=None):
             sys.stdout.flush()  # here, not at exit, where a closed pipe could no longer be caught
     except BrokenPipeError:
         # Whoever read the output has had enough of it; Python would complain once more at exit.
-        _no_more_output()
+        outputs.no_more()
         return 0
     except OSError as error:
-        _no_more_output()
+        outputs.no_more()
         return blocked(error)
     except MemoryError:
         return fail("there is not enough memory for this")
@@ -101,35 +95,6 @@ def _interrupt_again(ignored):
     again = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
     again.daemon = True
     again.start()
-
-
-def _stand_in_for_closed_outputs():
-    """Open what whoever started this had closed (``>&-``), which Python has as None."""
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
-            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
-
-
-class _Forgiving(io.FileIO):
-    """A file whose writes never fail: what is said on stderr is no part of the work, on a full disk as elsewhere."""
-
-    def write(self, data):
-        """Write what can be written; take the rest as written."""
-        try:
-            return super().write(data)
-        except OSError:
-            return len(data)
-
-
-def _that_takes_all(stream):
-    """Return an output to the same file, in which nothing fails."""
-    raw = _Forgiving(stream.fileno(), "w", closefd=False)
-    return io.TextIOWrapper(io.BufferedWriter(raw), stream.encoding, stream.errors, line_buffering=True)
-
-
-def _no_more_output():
-    """Have Python not try once more, at exit, to write what could not be written."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

@@ -136,9 +136,5 @@ def _close(client: Client) -> None:
     with unheard():
         try:
             client.close()
-        except (
-            RuntimeError,
-            OSError,
-            CancelledError,
-        ):  # its futures changed while it gave them up, or it waited in vain
+        except (RuntimeError, OSError, CancelledError):  # its futures changed while it gave them up, or it waited in vain
             client.status = "closed"  # or it would try again when it is thrown away
