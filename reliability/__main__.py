@@ -101,6 +101,7 @@ if __name__ == "__main__":
     if HEARD:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     status = main()
+    exec("")  # an interruption of such a text, as imports execute, is answered: else Python would end by its signal after all
     if HEARD:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.exit(status)

@@ -379,6 +379,19 @@ def test_an_interruption_of_the_first_imports_is_no_traceback(shell, status, tmp
     assert (done.returncode, done.stdout, done.stderr) == (status, b"", b"")
 
 
+def test_an_interruption_in_a_text_that_is_executed_has_its_exit_status(tmp_path):
+    """As of a named tuple, in an import; Python would end by the signal, though the interruption was answered."""
+    (tmp_path / "textwrap.py").write_text("exec('raise KeyboardInterrupt')\n")  # which `demo` imports
+    done = subprocess.run(
+        [*PROGRAM, "demo"],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
+        capture_output=True,
+        timeout=LIMIT_S,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (130, b"interrupted\n")
+
+
 def test_what_a_cell_says_on_stderr_is_passed_on_without_places():
     said = "/usr/lib/python3/thing.py:3: RuntimeWarning: overflow\n  x / y\n"
     assert report._without_paths(said) == "thing.py:3: RuntimeWarning: overflow x / y"
