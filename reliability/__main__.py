@@ -76,15 +76,23 @@ def main(arguments=None):
         return blocked(error)
     except MemoryError:
         return fail("there is not enough memory for this")
-    except ImportError as error:  # a library for which there is not enough memory, or that is broken
+    except ImportError as error:
+        if isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):  # as a compiled library has it
+            return interrupted()
+        # A library for which there is not enough memory, or that is broken.
         return fail(f"what this needs cannot be loaded: {error}")
     except RuntimeError as error:
         if str(error) != NO_THREAD:
             raise
         return fail("the system lets this start no more threads")
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return 130
+        return interrupted()
+
+
+def interrupted():
+    """Say so; return 130, as a shell does."""
+    print("interrupted", file=sys.stderr)
+    return 130
 
 
 def _interrupt_again(ignored):

@@ -342,6 +342,12 @@ def test_what_the_system_is_too_small_for_is_one_line(error, said):
     assert (done.returncode, done.stderr) == (1, f"error: {said}\n")
 
 
+def test_an_interruption_that_a_library_took_for_an_error_of_its_own():
+    code = STARVED.format(error="ImportError('initialization failed') from KeyboardInterrupt()")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    assert (done.returncode, done.stderr) == (130, "interrupted\n")
+
+
 DROPPED = """
 import sys, time
 from reliability import __main__ as cli
