@@ -98,7 +98,7 @@ def take(r, purpose):
     r.s.following[purpose] = place + 1
     if place >= r.s.mark[purpose]:
         r.s.low = True
-    return r.drawn[np.uint64(place)]
+    return r.drawn[np.uint64(place)]  # unsigned: no negative place need be looked for
 
 
 def _draw_lives(fleet):

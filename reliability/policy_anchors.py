@@ -79,11 +79,12 @@ def _airesim():
         unit = " h" if name in ("training_time", "restart") else ""
         found.append(held(f"airesim_{name}", f"AIReSim, base case: {words.get(name, name)}", f"{value:,}{unit}", samples[name].mean(),
                              value - error, value + error, margin, "airesim", digits=",.0f" if value > 1000 else ".1f"))  # fmt: skip
-    for name, value in facts.value("airesim_spread").items():
+    spreads = facts.value("airesim_spread")
+    for name, value in spreads.items():
         spread = samples[name].std(ddof=1)
         low, high = _spread_limits(value, runs, len(result))
         chance = fdtr(len(result) - 1, runs - 1, (spread / value) ** 2)
-        note = f"near the edge: by chance so far apart once in {0.5 / min(chance, 1 - chance):,.0f} times" if 2 * min(chance, 1 - chance) < RARE else ""
+        note = f"near the edge: by chance so far apart once in {0.5 / min(chance, 1 - chance):,.0f} times; one of {len(spreads)} spreads" if 2 * min(chance, 1 - chance) < RARE else ""
         unit = " h" if name == "training_time" else ""
         found.append(held(f"airesim_spread_{name}", f"AIReSim, base case: {words.get(name, name)}, standard deviation of a run", f"{value}{unit}",
                           spread, low, high, margin_of_spread, "airesim", note=note, digits=".1f"))  # fmt: skip

@@ -56,7 +56,7 @@ def hours_by_size(panels):
 
 
 @in_style
-def tornado(names, gains):
+def tornado(names, gains, best):
     """Draw what each lever adds alone, with its interval: a panel for each size, on one axis; the first lever on top.
 
     Parameters
@@ -64,7 +64,8 @@ def tornado(names, gains):
     names : mapping of lever to its name
         In the order from the top.
     gains : mapping of size to {lever: Estimate}
-        The lever that adds most at a size has another colour there.
+    best : mapping of size to lever
+        It has another colour there; None where none is to have one.
 
     Returns
     -------
@@ -78,7 +79,7 @@ def tornado(names, gains):
     places, every = np.arange(len(names))[::-1], list(grid.flat[: len(gains)])
     for ax, (size, found) in zip(every, gains.items(), strict=True):
         means, half = (100 * np.array([getattr(found[lever], what) for lever in names]) for what in ("mean", "half_width"))
-        colours = [VERMILION if mean == max(means) else BLUE for mean in means]
+        colours = [VERMILION if lever == best[size] else BLUE for lever in names]
         ax.barh(places, means, 0.7, color=colours, alpha=0.45, linewidth=0)
         ax.errorbar(means, places, xerr=half, fmt="none", ecolor=colours, elinewidth=2)
         ax.axvline(0, color="#555555", linewidth=0.8)

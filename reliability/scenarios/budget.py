@@ -160,6 +160,7 @@ def compute(p):
     values = {
         "hours": hours,
         "gains": gains,
+        "best": {size: runs.most(some)[0] for size, some in gains.items()},
         "order": order,
         "three": found,
         "holds_from": runs.holds_from(found),
