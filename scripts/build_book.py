@@ -108,7 +108,7 @@ def problems(log, root):
     """The lines of a log that say what is wrong: warnings, errors, and the cell that failed with its message."""
     cell = re.findall(r"An error occurred while executing the following cell:\n.*?(?=\n\n\n|\Z)", log, re.DOTALL)
     lines = [
-        line for line in log.splitlines() if re.search(r": (WARNING|ERROR|CRITICAL): |Error: A cell timed out", line)
+        line for line in log.splitlines() if re.search(r"(^|: )(WARNING|ERROR|CRITICAL): |Error: A cell timed out", line)
     ]
     found = list(dict.fromkeys(lines)) + cell or log.splitlines()[-20:]
     return "\n".join(found).replace(f"{root}/", "")

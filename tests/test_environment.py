@@ -177,6 +177,7 @@ RuntimeError: planted
 
 The above exception was the direct cause of the following exception:
 /home/someone/book/pages/limits.md:7: WARNING: 'myst' cross-reference target not found: 'nowhere' [myst.xref_missing]
+WARNING: autodoc: failed to import module 'model' from module 'reliability'; the following exception was raised:
 """
 
 
