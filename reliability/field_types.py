@@ -3,13 +3,15 @@
 import sys
 from typing import Annotated
 
+from annotated_types import Gt
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from reliability.quantities import Quantity
 from reliability.toml_values import written
 
 OUT_OF_RANGE = "out of range"
-SMALLEST = 1e-100  # of a number that must not be 0: computing with lesser ones ends at 0 or at infinity
+SMALLEST = 1e-100  # of a number that must be above 0: computing with lesser ones ends at 0 or at infinity
+TOO_SMALL = f"must be at least {SMALLEST:g}"
 
 
 def range_text(low, high, above):
@@ -36,11 +38,9 @@ class Section(BaseModel):
     @field_validator("*")
     @classmethod
     def _told_from_0(cls, value, key):
-        allowed = (cls.model_fields[key.field_name].json_schema_extra or {}).get("allowed", "")
-        if allowed.startswith("a number above 0"):
-            for number in (value.value, value.low, value.high) if isinstance(value, Quantity) else (value,):
-                if number is not None and number < SMALLEST:
-                    raise ValueError(f"is closer to 0 than {SMALLEST:g}")
+        rules = cls.model_fields[key.field_name].metadata
+        if value is not None and Gt(0) in rules and value < SMALLEST:
+            raise ValueError(TOO_SMALL)
         return value
 
 
@@ -82,6 +82,8 @@ def _bounded(low, high, above):
         for part in (quantity.value, quantity.low, quantity.high):
             if part is not None and (part < low or part > high or (above and part <= low)):
                 raise ValueError(OUT_OF_RANGE)
+            if part is not None and above and low == 0 and part < SMALLEST:
+                raise ValueError(TOO_SMALL)
         return quantity
 
     return check

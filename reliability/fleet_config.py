@@ -8,6 +8,7 @@ from pydantic import ValidationError, model_validator
 from reliability.errors import BadInput
 from reliability.field_types import number, plain, whole
 from reliability.fleet_parts import (
+    MOST_HOURS,
     MOST_NODES,
     Checkpoint,
     Corruption,
@@ -21,9 +22,9 @@ from reliability.fleet_parts import (
     Straggler,
 )
 from reliability.settings_faults import Kind
+from reliability.units import DAY_S, HOUR_S
 
 MOST_EVENTS = 1e9  # of a kind in a replication, which then takes minutes
-MOST_HOURS = 1e7  # a thousand years
 
 
 class FleetError(BadInput):
@@ -40,7 +41,7 @@ class Fleet(Part):
     job_nodes: int = whole("nodes of the job", 1, MOST_NODES)
     pool_nodes: int | None = whole(
         "nodes of the working pool: the job, its standbys, and idle ones; by default the job and its standbys",
-        0,
+        1,
         MOST_NODES,
         default=None,
     )
@@ -77,7 +78,8 @@ class Fleet(Part):
     @model_validator(mode="after")
     def _together(self):
         if (self.work_h is None) == (self.horizon_h is None):
-            raise ValueError("work_h, horizon_h: must have one of them, the work to do or the time to run")
+            given = "neither is given" if self.work_h is None else "both are given"
+            raise ValueError(f"give one of work_h and horizon_h, the work to do or the time to run: {given}")
         if self.pool < self.job_nodes + self.warm_standbys:
             raise ValueError(
                 f"pool_nodes = {self.pool_nodes}: must hold job_nodes + warm_standbys = {self.job_nodes + self.warm_standbys}"
@@ -91,12 +93,12 @@ class Fleet(Part):
         return self
 
     def _refuse_what_never_ends(self):
-        days = self.length_h / 24.0
+        days = self.length_h * HOUR_S / DAY_S
         for name in ("failures", "straggler", "corruption"):
             part = getattr(self, name)
             apart = 1.0 / (part.rate_per_node_day * self.job_nodes) if part else np.inf
             if name == "straggler" and part:  # the next one comes when the last is found
-                apart += part.found_after_s / 86400.0
+                apart += part.found_after_s / DAY_S
             expected = days / apart
             if expected > MOST_EVENTS:
                 raise ValueError(

@@ -11,13 +11,16 @@ from pydantic import Field, model_validator
 
 from reliability.field_types import Section, number, plain, whole
 from reliability.toml_values import written
+from reliability.units import DAY_S, HOUR_S
 
 LIVES = ("exponential", "weibull", "lognormal")
 CLOCKS = ("running", "always")
 TIMES = ("exponential", "fixed")
 MOST_NODES = 10**6
 MOST = 10**9  # of what has no limit of its own: beyond all sense, and far below what computing with it would spoil
-SECONDS = ("s", 0, 1e12)  # longer than any run
+MOST_DAYS = 365_000  # of a run: a thousand years
+MOST_HOURS = MOST_DAYS * DAY_S / HOUR_S
+SECONDS = ("s", 0, 100 * MOST_DAYS * DAY_S)  # what takes so long on average hardly ever ends within a run
 SHARE = ("1", 0, 1)
 RATE = ("per node-day", 0, MOST)
 
@@ -104,7 +107,7 @@ class Failures(Part):
     @property
     def rate(self):
         """Random failures of a node per second."""
-        return self.rate_per_node_day / 86400.0
+        return self.rate_per_node_day / DAY_S
 
     @property
     def event_rate(self):
@@ -241,5 +244,5 @@ class Retirement(Part):
 
     failures: int = whole("blamed failures of a node, at the last of which it is retired", 1, 1000)
     window_days: float | None = number(
-        "time within which these failures fall; by default the whole run", "d", 0, 1e7, above=True, default=None
+        "time within which these failures fall; by default the whole run", "d", 0, MOST_DAYS, above=True, default=None
     )

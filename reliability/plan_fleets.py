@@ -10,14 +10,19 @@ import numpy as np
 from reliability import fleet_config
 from reliability.field_types import SMALLEST
 from reliability.fleet_config import Fleet
-from reliability.fleet_parts import Checkpoint, Failures, FaultClass, Part, Recovery, Repair, Straggler
+from reliability.fleet_parts import MOST, SECONDS, Checkpoint, Failures, FaultClass, Part, Recovery, Repair, Straggler
 from reliability.job_state import SMALLEST_RATE, State, drawn_anew
 from reliability.units import HOUR_S
 
 AT_ONCE = 1e-6  # of the horizon: until the ranks are slow, on average, that a cluster file says are slow all the time
 MOST_OFTEN = 1e6  # of a node and day: at once for any job, and within what a fleet may have
-NEVER_S = 1e12  # until they are found: longer than any horizon
+NEVER_S = SECONDS[-1]  # until they are found: no horizon is longer
 SHORTEST_S = 1e-3  # interval: no job writes more often, and one that could for nothing would gain nothing by it
+
+
+def _within(seconds):
+    """Return the longest time that a fleet may have for a draw that is longer: of either a run sees nothing but its beginning."""
+    return min(seconds, NEVER_S)
 
 
 def at_medians(state: State) -> State:
@@ -110,35 +115,39 @@ class Builder:
 
         def make(shares, detection):
             return tuple(
-                fault.model_copy(update={"share": shares[k], "detection_s": detection[k]})
+                fault.model_copy(update={"share": shares[k], "detection_s": _within(detection[k])})
                 for k, fault in zip(kinds, first, strict=True)
             )
 
         return self._each("faults", (state.shares, state.detection), make)
 
     def _repair(self, state):
-        return self._each("repair", (state.repair_h,), lambda hours: Repair(automatic_s=HOUR_S * (hours or 0.0)))
+        return self._each("repair", (state.repair_h,), lambda hours: Repair(automatic_s=_within(HOUR_S * (hours or 0.0))))
 
     def _recovery(self, state):
         fetch = 0.0 if state.waits else state.replacement
         return self._each(
             "recovery",
             (state.cold, state.swap, fetch),
-            lambda cold, swap, fetch: Recovery(restart_s=cold, swap_s=swap, host_selection_s=fetch),
+            lambda cold, swap, fetch: Recovery(
+                restart_s=_within(cold), swap_s=None if swap is None else _within(swap), host_selection_s=_within(fetch)
+            ),
         )
 
     def _checkpoint(self, state):
         return self._each(
             "checkpoint",
             (float(state.interval), state.write, state.drag),
-            lambda interval, write, drag: Checkpoint(interval_s=max(interval / (1 + drag), SHORTEST_S), write_s=write),
+            lambda interval, write, drag: Checkpoint(
+                interval_s=_within(max(interval / (1 + drag), SHORTEST_S)), write_s=_within(write)
+            ),
         )
 
     def _straggler(self, state, days):
         often = min(1.0 / (AT_ONCE * days * state.nodes), MOST_OFTEN)
 
         def make(drag, often):
-            return Straggler(rate_per_node_day=often, slowdown=drag, found_after_s=NEVER_S) if drag >= SMALLEST else None
+            return Straggler(rate_per_node_day=often, slowdown=min(drag, MOST), found_after_s=NEVER_S) if drag >= SMALLEST else None
 
         return self._each("straggler", (state.drag, often), make)
 

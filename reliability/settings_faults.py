@@ -3,7 +3,7 @@
 import re
 
 from reliability import cluster_hints as hints
-from reliability.field_types import OUT_OF_RANGE
+from reliability.field_types import OUT_OF_RANGE, TOO_SMALL
 from reliability.text import escaped
 from reliability.toml_values import written
 
@@ -85,12 +85,15 @@ class Kind:
             return self._fault_of_table(fault["type"], where, fault["input"], reason, tables, text)
         end = next(i for i in reversed(range(len(where))) if self._is_table(where[:i]))
         field = self.sections[_names(where[:end])].model_fields[where[end]]
-        allowed = f"{field.json_schema_extra['allowed']}{_about(field)}"
+        allowed = f"must be {field.json_schema_extra['allowed']}{_about(field)}"
         given = f"{_line(text, where)}{_key(where[: end + 1], tables)}"
         if fault["type"] == "missing":
-            return f"{given}: is missing; it must be {allowed}"
+            return f"{given}: is missing; it {allowed}"
+        given += f" = {written(fault['input'])}{_within(where[end + 1 :])}"
+        if reason == TOO_SMALL:
+            return f"{given}: {reason}{_about(field)}"
         detail = f": {reason}" if fault["type"] == "value_error" and reason != OUT_OF_RANGE else ""
-        return f"{given} = {written(fault['input'])}{_within(where[end + 1 :])}{detail}: must be {allowed}"
+        return f"{given}{detail}: {allowed}"
 
     def _is_table(self, where):
         names = _names(where)
@@ -149,16 +152,20 @@ def _about(field):
 
 
 def _line(text, where):
-    """Return 'line N: ' of a key in the text, or of its table; nothing where neither is found."""
-    table, found, counts = (), None, {}
+    """Return 'line N: ' of a key in the text, or of its table; nothing where neither is found.
+
+    A list of tables is where its first one is.
+    """
+    table, found, depth, counts = (), None, 0, {}
     for number, line in enumerate(text.split("\n"), start=1):
         if header := re.match(r"\s*(\[\[?)([^\[\]]+)\]", line):
             table = tuple(part.strip(" \t\"'") for part in header[2].split("."))
             if header[1] == "[[":
                 counts[table] = counts.get(table, -1) + 1
                 table = (*table, counts[table])
-            if where[: len(table)] == table:
-                found = number if found is None or len(table) > 1 else found
+            begins = table[:-1] == where and table[-1] == 0
+            if (begins or where[: len(table)] == table) and len(table) > depth:
+                found, depth = number, len(table)
         elif key := re.match(r"\s*([\w.\"'-]+)\s*=", line):
             place = (*table, *(part.strip("\"'") for part in key[1].split(".")))
             if where[: len(place)] == place:

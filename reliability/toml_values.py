@@ -5,7 +5,7 @@ from itertools import islice
 from reliability.errors import ClusterError
 from reliability.text import escaped
 
-BITS = 63  # TOML's whole numbers are less than 2^63; Python reads longer ones, and fails at them later
+WHOLE = range(-(2**63), 2**63)  # TOML's whole numbers; Python reads longer ones, and fails at them later
 DEEPEST = 20  # tables within tables; what copies or prints them fails at some hundreds
 SHOWN = 60  # letters of a value
 SHOWN_DEEP = 3  # lists and tables within each other
@@ -33,7 +33,7 @@ def written(value, most=SHOWN):
 def _text(value, most, deep):
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, int) and value.bit_length() > BITS:
+    if isinstance(value, int) and value not in WHOLE:
         return f"a whole number of {value.bit_length():,} bits"
     if not isinstance(value, list | tuple | dict):
         return repr(value) if isinstance(value, str) else str(value)
@@ -56,8 +56,8 @@ def check(tables, source):
     left = [((), tables)]
     while left:
         place, value = left.pop()
-        if isinstance(value, int) and value.bit_length() > BITS:
-            raise ClusterError(f"{source}: {'.'.join(place)}: {written(value)}; TOML has those of {BITS} bits")
+        if isinstance(value, int) and value not in WHOLE:
+            raise ClusterError(f"{source}: {'.'.join(place)}: {written(value)}; TOML has those from -2^63 to 2^63 - 1")
         if isinstance(value, list | dict) and len(place) > DEEPEST:
             raise ClusterError(f"{source}: {'.'.join(place[:3])}…: more than {DEEPEST} tables or lists within each other")
         parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()

@@ -1,5 +1,7 @@
 """The fleet model: one cause at a time against the exact models, every second in one bin, the same bytes each time."""
 
+import tomllib
+
 import numpy as np
 import pytest
 from oracles import assert_mean, bytes_of
@@ -421,7 +423,7 @@ def test_every_bin_has_a_meaning_and_a_place_in_the_goodput_taxonomy():
         ({"recovery": {"restart_s": True}}, "fleet.recovery.restart_s = true: must be a number at least 0"),
         ({"recovery": {"restart_s": "5"}}, "fleet.recovery.restart_s = '5': must be a number at least 0"),
         ({"recovery": {"restart_min": 5}}, "restart_s is in s, not min"),
-        ({"recovery": {"restart_s": 1e13}}, "fleet.recovery.restart_s = 10000000000000.0: must be a number at least 0 and at most 1,000,000,000,000"),
+        ({"recovery": {"restart_s": 1e13}}, "fleet.recovery.restart_s = 10000000000000.0: must be a number at least 0 and at most 3,153,600,000,000"),
         ({"job_nodes": 10**5000}, "fleet.job_nodes = a whole number of 16,610 bits: must be a whole number from 1 to"),
         ({"failures": {"burst_sizes": 4}}, "fleet.failures.burst_sizes = 4: must be a list of different whole numbers"),
         ({"failures": {"burst_sizes": [4, 1.5]}}, r"fleet.failures.burst_sizes = 1.5 \(number 2 of the list\): must be a list of different whole"),
@@ -433,8 +435,9 @@ def test_every_bin_has_a_meaning_and_a_place_in_the_goodput_taxonomy():
         ({"q\x1b\nq": 3}, r"fleet.q\\x1b\\nq: unknown key. The table fleet may have"),
         ({"repair": None}, r"^the table \[fleet.repair\] is missing$"),
         ({"recovery": {"restart_s": float("nan")}}, "recovery.restart_s = nan"),
-        ({"work_h": 3.0}, "fleet.work_h, horizon_h: must have one of them"),
-        ({"horizon_h": None}, "fleet.work_h, horizon_h: must have one of them"),
+        ({"work_h": 3.0}, "fleet: give one of work_h and horizon_h, .*: both are given$"),
+        ({"horizon_h": None}, "fleet: give one of work_h and horizon_h, .*: neither is given$"),
+        ({"failures": {"rate_per_node_day": 1e-300}}, r"rate_per_node_day = 1e-300: must be at least 1e-100 \(random failures"),
         ({"pool_nodes": 120}, "fleet.pool_nodes = 120: must hold job_nodes \\+ warm_standbys = 150"),
         ({"failures": {"life": "weibull"}}, "fleet.failures.shape: is missing; life = 'weibull' needs it"),
         ({"failures": {"cv": 1.0}}, "fleet.failures.cv = 1: goes with life = 'lognormal' only"),
@@ -456,12 +459,28 @@ def test_every_bin_has_a_meaning_and_a_place_in_the_goodput_taxonomy():
             {"failures": {"rate_per_node_day": 60000.01}},
             "failures.rate_per_node_day = 60000.01: means 1,000,000,167 events in a replication; the model does at most 1,000,000,000",
         ),
-        ({"failures": {"rate_per_node_day": 1e9}, "job_nodes": 10**6, "horizon_h": 1e7}, "means 4e\\+20 events"),
+        ({"failures": {"rate_per_node_day": 1e9}, "job_nodes": 10**6, "horizon_h": 1e6}, "means 4e\\+19 events"),
     ],
 )
 def test_what_is_impossible_or_not_modelled_is_refused(changes, said):
     with pytest.raises(fleet_config.FleetError, match=said):
         fleet_config.build(changed(PLAIN, **changes))
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ('[[fleet.faults]]\nname = "a"\nshare = 0.6\n[[fleet.faults]]\nname = "b"\nshare = 0.6', "line 8: fleet.faults: their shares sum to 1.2"),
+        ('[[fleet.faults]]\nname = "a"\n[[fleet.faults]]\nname = "b"\nright = 0.9\nwrong = 0.9', r"line 12: fleet.faults.b.right \+ wrong"),
+        ('[[fleet.faults]]\nname = "a"\n[[fleet.faults]]\nname = "b"\nshare = 2', "line 12: fleet.faults.b.share = 2"),
+        ('[[fleet.faults]]\nname = "a"\n[[fleet.faults]]\nshare = 1.0', "line 10: fleet.faults.2.name: is missing"),
+        ("[fleet.retirement]\n[[fleet.faults]]\nname = 'a'", "line 8: fleet.retirement.failures: is missing"),
+    ],
+)
+def test_a_fault_has_the_line_of_its_key_or_of_its_table(more, said):
+    text = f"[fleet]\njob_nodes = 8\nhorizon_h = 1\nrepair.automatic_s = 1\nrecovery.restart_s = 1\n[fleet.failures]\nrate_per_node_day = 1\n{more}"
+    with pytest.raises(fleet_config.FleetError, match=f"^{said}"):
+        fleet_config.build(tomllib.loads(text)["fleet"], text)
 
 
 def test_a_burst_of_no_share_takes_no_memory():

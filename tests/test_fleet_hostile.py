@@ -13,7 +13,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as some
 from oracles import assert_mean, bytes_of, modest
 
-from reliability import fleet, fleet_config, fleet_result
+from reliability import fleet, fleet_config, fleet_parts, fleet_result
 from reliability.budget import BINS
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -431,7 +431,7 @@ ENDLESS = {
     },
     # Cycles without a random number among them
     "cycles": {
-        "horizon_h": 1e7,
+        "horizon_h": fleet_parts.MOST_HOURS,
         "failures": {"rate_per_node_day": 1e-9},
         "checkpoint": {"interval_s": 1.0},
         "corruption": {"rate_per_node_day": 1e-9, "verification_s": 1.0, "every": 10**9},
@@ -682,7 +682,7 @@ def test_the_end_of_the_work_is_a_horizon():
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ({"failures": 3, "window_days": 1e6}, {"failures": 3}),
+        ({"failures": 3, "window_days": fleet_parts.MOST_DAYS}, {"failures": 3}),
         ({"failures": 3, "window_days": 1e-9}, {"failures": 1000}),
         ({"failures": 1, "window_days": 1e-9}, {"failures": 1}),
     ],

@@ -106,7 +106,7 @@ HEAD = 'cluster = "cluster.toml"\n'
         ("[cluster]\ngpus = 8", "is a cluster file, which is for `plan` and `simulate`"),
         ('cluster = "cluster.toml"\n[grid]\nx = [600, 600.0]', "x = [600, 600.0]: has a value twice"),
         ('cluster = "grid.toml"\n[grid]\nx = [1]', "grid.toml: cluster = 'grid.toml': is a grid file; a cluster file is wanted"),
-        (HEAD + f"seed = 0x1{5000 * '0'}\n[grid]\nx = [1]", "seed: a whole number of 20,001 bits; TOML has those of 63 bits"),
+        (HEAD + f"seed = 0x1{5000 * '0'}\n[grid]\nx = [1]", "seed: a whole number of 20,001 bits; TOML has those from -2^63 to 2^63 - 1"),
         (HEAD + f"[grid]\nx = [1, 0x1{5000 * '0'}]", "grid.x.1: a whole number of 20,001 bits"),
         (HEAD + f"[grid]\nx = {{ from = 1, to = 0x1{500 * '0'}, points = 3 }}", "grid.x.to: a whole number of 2,001 bits"),
         (HEAD + "[grid]\nx = { from = -1.7e308, to = 1.7e308, points = 3 }", "from = -1.7e+308, to = 1.7e+308: are too far apart"),

@@ -8,7 +8,7 @@ from oracles import bytes_of
 from test_plan import FILE
 from test_plan import state_of as drawn
 
-from reliability import cluster, fleet, fleet_config, plan_fleets
+from reliability import cluster, fleet, fleet_config, fleet_parts, plan_fleets
 from reliability.cluster import ClusterError
 
 TEXT = FILE.format(name="x", write="30")
@@ -101,6 +101,17 @@ def test_medians_are_one_draw():
     middle = plan_fleets.at_medians(state)
     assert middle.rate == pytest.approx([np.median(state.rate)])
     assert middle.shares.sum() == pytest.approx(1) and middle.on_node is state.on_node
+
+
+def test_a_draw_beyond_what_a_fleet_may_have_is_the_most_that_it_may_have():
+    # A write worked out from its size was of 5.67e103 s, and a table of pydantic's errors was printed.
+    longest = fleet_parts.SECONDS[-1]
+    ages = {name: np.full(20, 1e105) for name in ("cold", "swap", "write", "repair_h", "replacement", "drag")}
+    state, classes = state_of()
+    (made,) = set(fleets(replace(state, interval=1e105, detection=np.full_like(state.detection, 1e105), **ages), classes)[:1])
+    assert {part.detection_s for part in made.faults} == {longest}
+    assert set(made.recovery.model_dump().values()) == {longest, 0.0}  # of spares there are none
+    assert (made.repair.automatic_s, made.checkpoint.write_s, made.straggler.slowdown) == (longest, longest, fleet_parts.MOST)
 
 
 def test_the_largest_pool_is_the_largest_that_a_fleet_may_have():

@@ -1,4 +1,7 @@
-"""Extremes in every key of a fleet file and of a cluster file: refused in one line, or simulated to finite numbers."""
+"""Extremes in every key of a fleet file and of a cluster file: refused in one line, or simulated to finite numbers.
+
+Both ends of what a number may be are not refused.
+"""
 
 import copy
 import math
@@ -14,6 +17,7 @@ from test_fleet_hostile import EVERY_PART, SMALL, changed
 
 from reliability import cluster, fleet, fleet_config, fleet_document, settings_files
 from reliability.errors import BadInput
+from reliability.field_types import SMALLEST
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -27,32 +31,50 @@ OTHERS = [True, "", "1", "x\n\x1b[2J", [], [1], {}, {"value": 1}, {"value": 1, "
 LISTS = [[1.0], [0.5, 0.5], [1.0, 0.0], [0.0, 1.0], [1, 2**63 - 1], [1, 10**6], [4, 1], [1, 10**5000], [math.nan], ["1"], [True]]
 
 
+def bounds(allowed):
+    """Return the numbers that stand in what a key allows."""
+    found = [float(number.replace(",", "")) for number in re.findall(r"\d[\d,]*(?:\.\d+)?", allowed)]
+    return [int(bound) for bound in found] if "whole" in allowed else found
+
+
 def ends(allowed):
-    """Return the numbers that stand in what a key allows, and those just beyond them on either side."""
-    whole = "whole" in allowed
-    bounds = [float(number.replace(",", "")) for number in re.findall(r"\d[\d,]*(?:\.\d+)?", allowed)]
-    out = []
-    for bound in bounds:
-        out += [int(bound) + step for step in (0, 1, -1)] if whole else [bound, *np.nextafter(bound, [np.inf, -np.inf]).tolist()]
-    return out
+    """Return the least and the greatest of the numbers that a key allows, or nothing for what is no number."""
+    if not allowed.startswith(("a number", "a whole number")):
+        return []
+    low, high = bounds(allowed)
+    return [SMALLEST if allowed.startswith("a number above 0") else low, high]
 
 
-def extremes(kind):
-    """Return (place, values) of each key of a kind of settings file; first those at the ends of what is allowed."""
+def beyond(allowed):
+    """Return the numbers just beside those that stand in what a key allows."""
+    if "whole" in allowed:
+        return [bound + step for bound in bounds(allowed) for step in (1, -1)]
+    return [beside for bound in bounds(allowed) for beside in np.nextafter(bound, [np.inf, -np.inf]).tolist()]
+
+
+def extremes(kind, left_out=()):
+    """Return (place, ends, others) of each key of a kind of settings file; the ends, or words, are allowed."""
     out = []
     for table, key, field in kind.documented():
         where = tuple(table.split(".")) if table else ()
-        words = kind.sections[where].model_json_schema()["properties"][key].get("enum", [])
-        out.append(((*where, key), words + ends(field.json_schema_extra["allowed"]) + NUMBERS + OTHERS + LISTS))
+        if where not in left_out:
+            words = kind.sections[where].model_json_schema()["properties"][key].get("enum", [])
+            allowed = field.json_schema_extra["allowed"]
+            out.append(((*where, key), words + ends(allowed), ([] if ends(allowed) else bounds(allowed)) + beyond(allowed) + NUMBERS + OTHERS + LISTS))
     return out
 
 
 def drawn(data, places, base):
-    """Return the tables with extremes put in at some keys; half of them at an end of what is allowed."""
+    """Return the tables with extremes put in at some keys: at the first any, half of them allowed, at the others allowed ones."""
     tables = copy.deepcopy(base)
-    for _ in range(data.draw(some.integers(1, 3))):  # by number: a failing example is shown shortly
-        place, values = places[data.draw(some.integers(0, len(places) - 1))]
-        put(tables, place, values[data.draw(some.integers(0, 5) | some.integers(0, len(values) - 1))])
+    for number in range(data.draw(some.integers(1, 3))):  # by number: a failing example is shown shortly
+        allowed = [(place, values) for place, values, _ in places if values]
+        if number == 0 and data.draw(some.booleans()):
+            place, values, others = places[data.draw(some.integers(0, len(places) - 1))]
+            values = values + others
+        else:
+            place, values = allowed[data.draw(some.integers(0, len(allowed) - 1))]
+        put(tables, place, values[data.draw(some.integers(0, len(values) - 1))])
     return tables
 
 
@@ -95,18 +117,21 @@ def assert_finite(result):
 
 
 def assert_refused_or_finite(make):
+    """Return whether a file was accepted."""
     try:
         config = make()
     except BadInput as error:
         assert str(error).isprintable()
         assert len(str(error)) < 1500
         assert not [word for word in ("Input", "valid", "tuple", "dict", "True", "None", "Traceback") if word in str(error)], error
-        return
+        return False
     for result in simulated(config):
         assert_finite(result)
+    return True
 
 
-FLEET, CLUSTER = extremes(fleet_config.KIND), extremes(cluster.KIND)
+LOGS = [("failures", "log"), ("failures", "classes_log")]  # logs have tests of their own
+FLEET, CLUSTER = extremes(fleet_config.KIND), extremes(cluster.KIND, LOGS)
 BASES = [
     SMALL,
     EVERY_PART | SMALL | {"pool_nodes": 12, "failures": SMALL["failures"] | EVERY_PART["failures"]},
@@ -115,27 +140,92 @@ BASES = [
 ]
 WITHIN = {"elastic": BASES[3], "cv": changed(failures={"life": "lognormal", "cv": 1.0})}
 WITHIN |= dict.fromkeys(("checkpoint", "straggler", "corruption", "retirement", "shape", "bad_factor"), BASES[1])
+WITHIN["work_h"] = changed(BASES[2], horizon_h=None)
+SHORT_H = 1e-3
+# With what else an end goes that does not go with the usual base.
+WITH = {
+    ("fleet", "pool_nodes"): {("fleet", "job_nodes"): 1, ("fleet", "warm_standbys"): 0},
+    ("fleet", "failures", "rate_per_node_day"): {("fleet", "horizon_h"): SHORT_H},
+    ("fleet", "corruption", "rate_per_node_day"): {("fleet", "horizon_h"): SHORT_H},
+    ("fleet", "faults", "share"): {("fleet", "faults"): [{"name": "hang"}, {"name": "other"}]},
+    ("fleet", "faults", "wrong"): {("fleet", "faults", "right"): 0.0},
+    ("fleet", "elastic", "nodes_per_replica"): {("fleet", "job_nodes"): fleet_config.MOST_NODES},
+    ("fleet", "checkpoint", "interval_s"): {("fleet", "checkpoint", "upload_s"): 0.0},
+    ("fleet", "checkpoint", "upload_s"): {("fleet", "checkpoint", "drag"): 1.0},
+    ("cluster", "gpus"): {("cluster", "gpus_per_node"): 1000},
+    ("recovery", "standby_nodes"): {("recovery", "standby_restart_s"): 60},
+    ("improvements", "standby_nodes"): {("recovery", "standby_restart_s"): 60},
+}
+BY_SIZE = {"parameters_b": 405, "bytes_per_parameter": 14, "write_gb_s": 100}
+CLUSTERS = [settings_files.tables(GOOD, "good")]
+CLUSTERS.append(CLUSTERS[0] | {"cluster": {"gpus": 1, "gpus_per_node": 1}, "checkpoint": BY_SIZE})
+CLUSTERS.append(CLUSTERS[0] | {"recovery": CLUSTERS[0]["recovery"] | {"standby_restart_s": 60, "standby_nodes": 2}})
 
 
-@pytest.mark.parametrize(("place", "values"), FLEET, ids=lambda value: ".".join(value) if isinstance(value, tuple) else "")
-def test_each_extreme_of_each_key_of_a_fleet_file(place, values):
-    base = next((WITHIN[name] for name in reversed(place) if name in WITHIN), BASES[2])
-    for value in values:
-        tables = {"fleet": copy.deepcopy(base)}
-        put(tables, place, value)
-        assert_refused_or_finite(lambda tables=tables: fleet_document.fleet_of(tables, "fleet.toml"))
+def named(value):
+    return ".".join(value) if isinstance(value, tuple) else ""
 
 
-@settings(modest, max_examples=EXAMPLES)
-@given(data=some.data())
-def test_several_extremes_of_a_fleet_file(data):
-    base = {"fleet": data.draw(some.sampled_from(BASES))}
-    tables = drawn(data, FLEET, base)
-    assert_refused_or_finite(lambda: fleet_document.fleet_of(tables, "fleet.toml"))
+def with_extreme(base, place, value, beside=()):
+    tables = copy.deepcopy(base)
+    for where, other in dict(beside).items():
+        put(tables, where, copy.deepcopy(other))
+    put(tables, place, value)
+    return tables
 
 
-@settings(modest, max_examples=EXAMPLES)
-@given(data=some.data())
-def test_several_extremes_of_a_cluster_file(data):
-    tables = drawn(data, CLUSTER, settings_files.tables(GOOD, "good"))
-    assert_refused_or_finite(lambda: fleet_document.fleet_of(tables, "cluster.toml", "nowhere"))
+def read_fleet(tables):
+    return fleet_document.fleet_of(tables, "fleet.toml")
+
+
+def read_cluster(tables):
+    return fleet_document.fleet_of(tables, "cluster.toml", "nowhere")
+
+
+@pytest.mark.parametrize("kind", [fleet_config.KIND, cluster.KIND], ids=["fleet", "cluster"])
+def test_every_number_has_two_ends(kind):
+    for _, key, field in kind.documented():
+        number = re.match(r"(typing.Optional\[)?(typing.Annotated\[)?(<class .)?(int|float|reliability.quantities.Quantity)\b", str(field.annotation))
+        assert len(ends(field.json_schema_extra["allowed"])) == 2 * bool(number), key
+
+
+@pytest.mark.parametrize(("place", "allowed", "others"), FLEET, ids=named)
+def test_each_extreme_of_each_key_of_a_fleet_file(place, allowed, others):
+    base = {"fleet": next((WITHIN[name] for name in reversed(place) if name in WITHIN), BASES[2])}
+    for value in others + [word for word in allowed if isinstance(word, str)]:
+        assert_refused_or_finite(lambda value=value: read_fleet(with_extreme(base, place, value)))
+    assert_allowed(place, allowed, [base], read_fleet)
+
+
+@pytest.mark.parametrize(("place", "allowed", "_"), CLUSTER, ids=named)
+def test_each_end_of_what_a_key_of_a_cluster_file_allows(place, allowed, _):
+    assert_allowed(place, allowed, CLUSTERS, read_cluster)
+
+
+def assert_allowed(place, allowed, bases, read):
+    """Each end of a number goes with one of these files, or with another key beside it."""
+    for value in [value for value in allowed if not isinstance(value, str)]:
+        files = [with_extreme(base, place, value, beside) for beside in ((), WITH.get(place, ())) for base in bases]
+        assert any(assert_refused_or_finite(lambda tables=tables: read(tables)) for tables in files), value
+
+
+def assert_several(places, bases, read):
+    """Several extremes at once are refused or simulated, and of the files a good part is simulated."""
+    accepted = []
+
+    @settings(modest, max_examples=EXAMPLES)
+    @given(data=some.data())
+    def try_some(data):
+        tables = drawn(data, places, data.draw(some.sampled_from(bases)))
+        accepted.append(assert_refused_or_finite(lambda: read(tables)))
+
+    try_some()
+    assert sum(accepted) > len(accepted) / 5
+
+
+def test_several_extremes_of_a_fleet_file():
+    assert_several(FLEET, [{"fleet": base} for base in BASES], read_fleet)
+
+
+def test_several_extremes_of_a_cluster_file():
+    assert_several(CLUSTER, CLUSTERS, read_cluster)
