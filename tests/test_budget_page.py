@@ -16,6 +16,9 @@ from reliability.scenarios.base import ParameterError
 
 pytestmark = pytest.mark.filterwarnings("error")
 
+# About the most nodes and days that the page takes
+MANY = {"gpus_per_node": 1, "burst_share": 0.0, "smallest_gpus": 960_000, "doublings": 0, "days": 366}
+
 
 @pytest.fixture(scope="module")
 def result():
@@ -277,9 +280,16 @@ def test_the_anchors_are_those_of_single_jobs():
         ({"verification_s": 0.0}, "cheap_verification_s = 1: must be at most verification_s = 0"),
         ({"silent_gpu_hours": 0.001}, "^silent_gpu_hours = 0.001: must be at least 1.72 for 18 corruptions, or a run of 30 days"),
         (
-            {"gpus_per_node": 1, "burst_share": 0.0, "smallest_gpus": 10**6, "doublings": 0, "days": 366}
-            | {"failures_per_1000_node_days": 9999.0},
-            "^failures_per_1000_node_days = 9999.0: must be at most 2700, or a run of 366 days on 1,000,000 GPUs has more events",
+            MANY | {"failures_per_1000_node_days": 9999.0},
+            "^failures_per_1000_node_days = 9999.0: must be at most 2820, or a run of 366 days on 960,000 GPUs has more events",
+        ),
+        (
+            MANY | {"smallest_gpus": 10**6},
+            "^doublings = 0: 1,000,000 GPUs need a pool of 1,030,000 nodes, idle ones and standbys with them; the model has at most 1,000,000$",
+        ),
+        (
+            MANY | {"more_standby_percent": 5.0},
+            "^doublings = 0: 960,000 GPUs need a pool of 1,008,000 nodes",
         ),
         ({"rack_nodes": 1}, "rack_nodes = 1"),
         ({"short_write_s": 0.0}, "short_write_s"),
@@ -308,6 +318,8 @@ def test_standbys_beyond_the_idle_nodes_enlarge_the_pool():
 
 
 def test_what_a_refusal_calls_enough_is_enough_for_the_model():
+    many = inputs(**MANY | {"failures_per_1000_node_days": 2820.0})
+    assert fleets.fleet(many, many.sizes[-1]).pool == 975_360
     p = inputs(silent_gpu_hours=1.72)
     assert fleets.fleet(p, p.sizes[-1], fleets.ALL).corruption.rate_per_node_day == pytest.approx(24 * 8 * 18 / 1.72)
 

@@ -5,6 +5,7 @@ from pydantic import Field
 from reliability import job_anchors
 from reliability.faults import check_class_counts
 from reliability.fleet_config import MOST_EVENTS
+from reliability.fleet_parts import MOST_NODES
 from reliability.scenarios import budget_fleets as fleets
 from reliability.scenarios import budget_runs as runs
 from reliability.scenarios import budget_tables as tables
@@ -113,8 +114,13 @@ class Parameters(PageParameters):
                 f"smallest_gpus = {self.smallest_gpus}: must be a multiple of {whole}, "
                 "which is gpus_per_node, times rack_nodes where racks fail"
             )
-        if self.sizes[-1] > 10**6 * self.gpus_per_node:
-            raise ValueError(f"doublings = {self.doublings}: {self.sizes[-1]:,} GPUs are more than a million nodes")
+        nodes = self.sizes[-1] // self.gpus_per_node
+        pool = nodes + max(fleets.pool_nodes(self, nodes, turned) for turned in (fleets.NONE, fleets.ALL))
+        if pool > MOST_NODES:
+            raise ValueError(
+                f"doublings = {self.doublings}: {self.sizes[-1]:,} GPUs need a pool of {pool:,} nodes, idle ones and standbys "
+                f"with them; the model has at most {MOST_NODES:,}"
+            )
         self._refuse_what_takes_too_long()
         above = [(a, b) for a, b in AT_MOST if getattr(self, a) > getattr(self, b)]
         if above:
