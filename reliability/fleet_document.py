@@ -64,11 +64,17 @@ def fleet_of(
 
 def read(path: str | Path) -> fleet_config.Fleet:
     """Return the fleet of a settings file; ``example:NAME`` is one that comes with the book."""
+    return read_with_kind(path)[0]
+
+
+def read_with_kind(path: str | Path) -> tuple[fleet_config.Fleet, bool]:
+    """Return the fleet of a settings file, and whether it is a cluster file's, each quantity at its median."""
     from reliability.cluster import find
 
     path = find(path)
     text = settings_files.text(path)
-    return fleet_of(settings_files.tables(text, escaped(path)), str(path), path.parent, text=text)
+    tables = settings_files.tables(text, escaped(path))
+    return fleet_of(tables, str(path), path.parent, text=text), "fleet" not in tables
 
 
 def of_cluster(

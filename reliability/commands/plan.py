@@ -113,6 +113,7 @@ def _show(found, text, as_json):
     if as_json:
         import json
 
+        # In ASCII: what a terminal's encoding does not have is printed as an escape of Python's, which JSON may not know.
         text = json.dumps(found, indent=1, allow_nan=False) + "\n"
     sys.stdout.write(text)
 

@@ -45,23 +45,19 @@ def add(commands):
 
 def main(options):
     """Simulate; return the exit status: 0; 130 where it was interrupted, 1 where its work was lost, and prints what it has."""
-    from reliability import cluster, dask_workers, distribute, fleet_document, fleet_runs, fleet_text, settings_files
+    from reliability import dask_workers, distribute, fleet_document, fleet_runs, fleet_text
     from reliability.commands.failed import fail, missing
     from reliability.commands.place import place
     from reliability.commands.progress import bar, compiling
-    from reliability.text import escaped
 
     distribute.check_target(options.workers, options.scheduler)
-    path = cluster.find(options.file)
-    text = settings_files.text(path)
-    tables = settings_files.tables(text, escaped(path))
-    config = fleet_document.fleet_of(tables, str(path), path.parent, text=text)
+    config, at_medians = fleet_document.read_with_kind(options.file)
 
     def show(result):
         if options.json:
             print(json.dumps(fleet_text.as_json(result, config, options.seed), indent=1, allow_nan=False), flush=True)
         else:
-            print(fleet_text.as_text(result, config, at_medians="fleet" not in tables), flush=True)
+            print(fleet_text.as_text(result, config, at_medians=at_medians), flush=True)
 
     try:
         with place(options) as client:
