@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any
 from reliability import __version__, cluster_fields, distribute, plan_report, report
 from reliability.errors import BadInput
 from reliability.log_reads import stamp
-from reliability.logs.notes import escaped
 from reliability.staging import publish, staging, whole
+from reliability.text import escaped
 
 if TYPE_CHECKING:
     from distributed import Client

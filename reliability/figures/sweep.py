@@ -9,9 +9,8 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 
 from reliability.figures import axes, in_style
-from reliability.logs.notes import escaped
 from reliability.staging import whole
-from reliability.text import counted
+from reliability.text import counted, escaped
 
 RATIO, LABEL = "effective_training_ratio", "effective training ratio"
 MARKERS = "osD^v"
