@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from reliability.logs.notes import escaped
+from reliability.text import escaped
 
 KINDS = ("node", "user", "job", "file", "cluster")
 TOKEN = re.compile(r"[\w.@:+-]+")

@@ -12,8 +12,8 @@ from reliability import cluster_hints as hints
 from reliability import settings_files
 from reliability.errors import ClusterError
 from reliability.field_types import Section, plain
-from reliability.logs.notes import escaped
 from reliability.settings_faults import Kind, placed
+from reliability.text import escaped
 
 
 class Cluster(Section):

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from reliability.cluster_fields import READER_OPTIONS
-from reliability.logs.notes import escaped
+from reliability.text import escaped
 
 
 def examples():

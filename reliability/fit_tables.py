@@ -2,8 +2,7 @@
 
 import textwrap
 
-from reliability.logs.notes import escaped
-from reliability.text import counted, table
+from reliability.text import counted, escaped, table
 
 WIDTH, SHOWN, CLASS_WIDTH = 80, 12, 20
 HEADER = ("class", "incidents", "rate", "95 % interval", "repair h", "p90")

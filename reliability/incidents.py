@@ -6,8 +6,9 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
 
-from reliability.logs.notes import Note, dropped, escaped, note_table
+from reliability.logs.notes import Note, dropped, note_table
 from reliability.logs.outage_rows import DUPLICATE, OVERLAP
+from reliability.text import escaped
 from reliability.text import table as text_table
 
 COLUMNS = ("start", "end", "start_s", "end_s", "open", "node", "cls", "line", "detail")

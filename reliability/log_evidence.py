@@ -9,8 +9,9 @@ from reliability.errors import ClusterError
 from reliability.fit_document import job_sizes
 from reliability.log_keys import as_keys, there
 from reliability.log_reads import stamp
-from reliability.logs.notes import LogError, escaped
+from reliability.logs.notes import LogError
 from reliability.plan_words import many, short
+from reliability.text import escaped
 from reliability.unknowns import Unknown
 
 LONGEST = 12.0  # logarithm of the hours of a mean repair: 18 years

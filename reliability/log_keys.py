@@ -5,7 +5,8 @@ import re
 from reliability.cluster_fields import READER_OPTIONS
 from reliability.cluster_hints import nearest_file
 from reliability.errors import ClusterError
-from reliability.logs.notes import escaped, quoted
+from reliability.logs.notes import quoted
+from reliability.text import escaped
 
 # "tell zone='…'", "decimal='.' or decimal=','", "columns={'start': '…'}"
 TOLD = re.compile(rf"\b({'|'.join(READER_OPTIONS)})=(?:'([^']*)'|\{{'(\w+)': '([^']*)'\}})")

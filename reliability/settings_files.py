@@ -5,7 +5,7 @@ import tomllib
 from reliability import cluster_hints as hints
 from reliability import toml_values
 from reliability.errors import ClusterError
-from reliability.logs.notes import escaped
+from reliability.text import escaped
 
 LARGEST = 1_000_000  # bytes; a settings file is a page long, and a log given in its place is not
 FOR = {

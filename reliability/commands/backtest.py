@@ -131,9 +131,8 @@ def _next(tests):
 
 def as_text(log, tests):
     """Return the tables and sentences that a person reads."""
-    from reliability.logs.notes import escaped
     from reliability.scoring import binomial_band
-    from reliability.text import counted, percent, table
+    from reliability.text import counted, escaped, percent, table
 
     parts = [
         f"{escaped(log.source)} ({log.format}): {counted(log.rows, 'row')}, {counted(len(log), 'incident')}, {log.dropped:,} dropped."

@@ -56,8 +56,7 @@ def as_text(log, fits):
     """Return the tables and sentences that a person reads."""
     from reliability import fit_tables
     from reliability.commands.reading import as_options
-    from reliability.logs.notes import escaped
-    from reliability.text import counted
+    from reliability.text import counted, escaped
 
     parts = [
         f"{escaped(log.source)} ({log.format}): {counted(log.rows, 'row')}, {counted(len(log), 'incident')}, "
@@ -78,8 +77,7 @@ def as_text(log, fits):
 def _merging_text(log, fits):
     """How many rows of each system repeat another or overlap it, and what that does to the mean time between incidents."""
     from reliability.fit_document import merging
-    from reliability.logs.notes import escaped
-    from reliability.text import table
+    from reliability.text import escaped, table
 
     rows = []
     for (name, fit), (_, part) in zip(fits, log.by_system(), strict=True):

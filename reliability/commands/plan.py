@@ -88,7 +88,7 @@ def _made(path, draws, seed, names):
 
 def _unnamed(read, path, hidden):
     """Read a cluster file; with aliases an error does not say where it lies."""
-    from reliability.logs.notes import escaped
+    from reliability.text import escaped
 
     try:
         return read()

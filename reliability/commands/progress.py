@@ -64,7 +64,7 @@ def reading(path):
 @contextmanager
 def saying(text):
     """Say what is waited for, and wipe that away when it has come; nothing where there is no text."""
-    from reliability.logs.notes import escaped
+    from reliability.text import escaped
 
     if not text or not sys.stderr.isatty():
         yield

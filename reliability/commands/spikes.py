@@ -114,9 +114,8 @@ def first_nan(log):
 
 def as_text(log, found, account):
     """Return the tables and sentences that a person reads."""
-    from reliability.logs.notes import escaped
     from reliability.logs.training_formats import NAMES
-    from reliability.text import table
+    from reliability.text import escaped, table
 
     final = log.final()
     every = f", a point every {log.interval} steps" if (log.interval or 1) > 1 else ""
@@ -212,7 +211,7 @@ def _next(log, found):
 
 
 def _notes(notes):
-    from reliability.logs.notes import escaped
+    from reliability.text import escaped
 
     """What was dropped, merged, assumed or is unknown, a sentence each."""
     return [escaped(f"{str(one)[0].upper()}{str(one)[1:]}.") for one in notes]

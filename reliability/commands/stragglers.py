@@ -126,8 +126,7 @@ def _slow_links(times, found):
 
 def as_text(times, found):
     """Return the tables and sentences that a person reads."""
-    from reliability.logs.notes import escaped
-    from reliability.text import table
+    from reliability.text import escaped, table
 
     parts = [escaped(f"{times.source}: {len(times.steps):,} steps, {len(times.ranks):,} ranks, {times.rows:,} rows.")]
     real = times.unit != "norm"
@@ -173,7 +172,7 @@ def as_text(times, found):
 
 
 def _row(one, real):
-    from reliability.logs.notes import escaped
+    from reliability.text import escaped
 
     name = one.node if one.kind == "node" else one.ranks[0]
     name = escaped(
@@ -186,13 +185,13 @@ def _row(one, real):
 
 
 def _where(one):
-    from reliability.logs.notes import escaped
+    from reliability.text import escaped
 
     return escaped(f"{_name(one)} is slow in {one.phase}.")
 
 
 def _period(one):
-    from reliability.logs.notes import escaped
+    from reliability.text import escaped
 
     return escaped(
         f"{_name(one)} is slow in one of every {one.every} steps that are compared: what only it does then (saving, "
@@ -246,6 +245,6 @@ def _next(times, found):
 
 def _notes(notes):
     """What was dropped, merged, assumed or is unknown, a sentence each."""
-    from reliability.logs.notes import escaped
+    from reliability.text import escaped
 
     return [escaped(f"{str(one)[0].upper()}{str(one)[1:]}.") for one in notes]

@@ -8,7 +8,8 @@ import numpy as np
 
 from reliability.logs import calendar, kernel_notes, xid_codes
 from reliability.logs.episodes import FABRIC, SXID
-from reliability.logs.notes import Note, escaped, note
+from reliability.logs.notes import Note, note
+from reliability.text import escaped
 
 US = 1_000_000
 NAT = np.iinfo(np.int64).min

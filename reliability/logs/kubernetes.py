@@ -7,7 +7,8 @@ import numpy as np
 from reliability.logs import collector
 from reliability.logs import kubernetes_outages as outages
 from reliability.logs.kubernetes_objects import read
-from reliability.logs.notes import escaped, note
+from reliability.logs.notes import note
+from reliability.text import escaped
 
 US = 1_000_000
 SHOWN = 200
