@@ -14,7 +14,7 @@ import pytest
 from nbformat.v4 import new_code_cell
 
 from reliability import __main__ as cli
-from reliability import __version__, published, report, scenarios
+from reliability import __version__, kernel_runs, published, report, scenarios
 from reliability.arguments import check, read
 from reliability.errors import BadInput
 from reliability.page import RESULTS_MIME
@@ -400,7 +400,7 @@ def test_an_interruption_in_a_text_that_is_executed_has_its_exit_status(tmp_path
 
 def test_what_a_cell_says_on_stderr_is_passed_on_without_places():
     said = "/usr/lib/python3/thing.py:3: RuntimeWarning: overflow\n  x / y\n"
-    assert report._without_paths(said) == "thing.py:3: RuntimeWarning: overflow x / y"
+    assert kernel_runs._without_paths(said) == "thing.py:3: RuntimeWarning: overflow x / y"
 
 
 # A whole run ----------------------------------------------------------------------------------------------------------

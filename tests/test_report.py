@@ -17,8 +17,8 @@ import reliability
 from reliability import onefile, scenarios
 from reliability import report as page_report
 from reliability.errors import BadInput
+from reliability.kernel_runs import INPUT_ERRORS
 from reliability.page import RESULTS_MIME
-from reliability.report import INPUT_ERRORS
 
 ROOT = Path(__file__).parents[1]
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="

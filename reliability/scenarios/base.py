@@ -2,8 +2,11 @@
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+
+from reliability.units import DAY_S, HOUR_S, MINUTE_S
 
 
 class ParameterError(ValueError):
@@ -14,6 +17,7 @@ class PageParameters(BaseModel):
     """Strict: no text for a number, no unknown name, no NaN, no infinity."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
+    SETTINGS_FILE: ClassVar[str] = ""  # the parameter that names one, if any
 
 
 def build(model, values):
@@ -82,6 +86,6 @@ def duration(seconds):
     """
     if seconds == math.inf:
         return "for ever"
-    if seconds < 3600:
-        return f"{seconds / 60:.1f} min" if seconds >= 60 else f"{seconds:.2g} s"
-    return f"{seconds / 3600:.1f} h" if seconds < 48 * 3600 else f"{seconds / 86400:,.0f} d"
+    if seconds < HOUR_S:
+        return f"{seconds / MINUTE_S:.1f} min" if seconds >= MINUTE_S else f"{seconds:.2g} s"
+    return f"{seconds / HOUR_S:.1f} h" if seconds < 2 * DAY_S else f"{seconds / DAY_S:,.0f} d"

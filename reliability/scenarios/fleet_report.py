@@ -1,5 +1,7 @@
 """The report of one simulated fleet: its settings, its results, and where its hours go."""
 
+from typing import ClassVar
+
 from pydantic import Field
 
 from reliability import budget, fleet_document, fleet_runs, fleet_text, text
@@ -13,6 +15,8 @@ AIM = {"work_h": "until {:,.6g} h of work are done", "horizon_h": "over {:,.6g} 
 
 class Parameters(PageParameters):
     """A settings file, and how often it is simulated."""
+
+    SETTINGS_FILE: ClassVar = "fleet_file"
 
     fleet_file: str = Field(min_length=1, max_length=4096, description="file with a [fleet] table, or a cluster file")
     replications: int = Field(ge=2, le=1_000_000, description="how many times the job is run")

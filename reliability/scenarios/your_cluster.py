@@ -1,5 +1,7 @@
 """The page of a cluster's own plan, and the published results that its model is held against."""
 
+from typing import ClassVar
+
 import numpy as np
 from pydantic import Field
 
@@ -16,6 +18,8 @@ TITLE = "what your cluster delivers, and what would make it better"
 
 class Parameters(PageParameters):
     """A cluster file, and how many draws carry its uncertainty."""
+
+    SETTINGS_FILE: ClassVar = "cluster_file"
 
     cluster_file: str = Field(min_length=1, max_length=4096, description="cluster file, or example:NAME")
     draws: int = Field(ge=FEWEST_DRAWS, le=MOST_DRAWS, description="draws of what is not known exactly")
