@@ -15,7 +15,7 @@ from reliability.units import DAY_S, MINUTE_S
 STANDBYS = 3  # percent of the nodes, where none are published: enough that no job waits for one
 REPAIR_S = DAY_S  # where none is published
 FAILURES = 800  # of a run at least: that it begins at work, and not with a failure, then counts for less than the printed digits
-DAYS, LONG_RUNS = 90, 20  # ByteRobust's three months; a checkpoint in each step makes a run long, and hardly any differs from the next
+LONG_RUNS = 20  # a checkpoint in each step makes a run long, and hardly any differs from the next
 
 
 def anchors():
@@ -132,7 +132,7 @@ def _byterobust():
     settings = {
         "job_nodes": nodes,
         "warm_standbys": nodes * STANDBYS // 100,
-        "horizon_h": 24.0 * DAYS,
+        "horizon_h": 24.0 * facts.value("byterobust_days"),
         "failures": {"rate_per_node_day": rate * facts.value("gpus_per_node") / facts.value("llama3_gpus") / facts.value("llama3_days")},
         "faults": [{"name": name, "share": share, "detection_s": float(detection[name])} for name, share in shares.items()],
         "repair": {"automatic_s": REPAIR_S},

@@ -248,6 +248,30 @@ def _function(name, given):
     return given
 
 
+def early_ratio(age, cdf, mean):
+    r"""Failures of a node that begins new, as a multiple of what its rate of the long run says.
+
+    .. math:: \frac{M(a)}{a / m}
+
+    with :math:`M` of :func:`mean_failures`. Above 1 where failures come early, below 1 where nodes wear out.
+
+    Parameters
+    ----------
+    age, cdf, mean
+        As in :func:`mean_failures`.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> round(early_ratio(0.1, lambda t: weibull_cdf(t, 1.0, 0.7), 1.0), 1)
+    2.4
+    """
+    return mean_failures(age, cdf, mean) / (age / mean)
+
+
 def mean_failures(age, cdf, mean):
     """Mean number of failures of one node by an age, however many lives that is: :func:`renewal_function` at its end.
 

@@ -9,6 +9,7 @@ import pytest
 
 from reliability import (
     budget,
+    facts,
     fleet,
     fleet_config,
     fleet_document,
@@ -85,6 +86,7 @@ def test_a_unit_is_that_of_the_name(table, key, field):
 
 def test_the_first_weeks_of_nodes_that_begin_new_have_the_failures_that_the_page_says(printed):
     said = re.search(r"first 30 days of a fleet have ([\d.]+) times .* shape 0.7, .* and ([\d.]+) times .* shape 2,", printed)
+    rate = facts.value("kokolis_rsc1_rate") / 1000
     settings = {
         "job_nodes": 200,
         "horizon_h": 720.0,
@@ -92,8 +94,8 @@ def test_the_first_weeks_of_nodes_that_begin_new_have_the_failures_that_the_page
         "recovery": {"restart_s": 0.0},
     }
     for shape, words in zip((0.7, 2.0), said.groups(), strict=True):
-        failures = {"rate_per_node_day": 0.0065, "life": "weibull", "shape": shape}
-        found = fleet.simulate_key(fleet_config.build(settings | {"failures": failures}), 3, 400).counts["failures"] / (200 * 30 * 0.0065)
+        failures = {"rate_per_node_day": rate, "life": "weibull", "shape": shape}
+        found = fleet.simulate_key(fleet_config.build(settings | {"failures": failures}), 3, 400).counts["failures"] / (200 * 30 * rate)
         assert abs(found.mean() - float(words)) < 0.005 + 4 * found.std() / 20
 
 

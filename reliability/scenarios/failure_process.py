@@ -130,7 +130,7 @@ def _young(p):
     }
     ages = sorted({1, 7, p.days, 365})
     over = {
-        name: {day: lives.mean_failures(24.0 * day, cdf, p.node_mtbf_h) * p.node_mtbf_h / (24 * day) for day in ages}
+        name: {day: lives.early_ratio(24.0 * day, cdf, p.node_mtbf_h) for day in ages}
         for name, cdf in families.items()
     }
     away = p.job_nodes * lives.mean_failures(p.repair_h, families["Weibull"], p.node_mtbf_h)
