@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from reliability import rate_draws
 from reliability.fitted_rates import SIGNIFICANT
 from reliability.text import counted
+from reliability.units import DAY_S
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ def _steady(fit):
         f"({law.low:.3f} to {law.high:.3f}; 1 is steady, {p_text(law.p_value)})."
     )
     if not holds and fit.total and fit.total.value:
-        basis = fit.rate_basis(30 * 86_400)
+        basis = fit.rate_basis(30 * DAY_S)
         sentence += f" A plan of 30 days takes {basis.level_text}"
         if basis.level == "recent" and fit.recent_rate is not None:
             sentence += (
@@ -81,7 +82,7 @@ def _counts(fit):
     if fit.weekly is None:
         return Finding("independent counts", None, "Too few incidents to test the spread of their counts.")
     found, holds = fit.weekly, fit.weekly.p_value >= SIGNIFICANT
-    day = fit.period_s / 86_400
+    day = fit.period_s / DAY_S
     length = "a week" if day == 7 else "a day" if day == 1 else f"{day:.2g} days"
     return Finding(
         "independent counts",

@@ -12,7 +12,7 @@ import numpy as np
 from reliability import checks, forecast, naive_forecasts, scoring
 from reliability.backtest_scores import LEVEL, Backtest, Scores, Window
 from reliability.exposures import LONGEST_DAYS
-from reliability.units import DAY_S
+from reliability.units import DAY_S, HOUR_S
 
 WEEK = 7  # days
 WINDOWS_DAYS = (7, 30)
@@ -127,7 +127,7 @@ def _hours_until(times, start_s, end_s):
         before = np.searchsorted(moments, times)
         sums = np.concatenate([[0.0], np.cumsum(moments - zero)])[before]
         elapsed.append(before * (times - zero) - sums)
-    return (elapsed[0] - elapsed[1]) / 3600
+    return (elapsed[0] - elapsed[1]) / HOUR_S
 
 
 def _window(days, counts, hours, repairs, past, edges, most_h):

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from reliability import checks
+from reliability.units import DAY_S
 
-SHORTEST_SPAN = 86_400.0  # seconds: incidents that all began at one moment say nothing of a rate
+SHORTEST_SPAN = DAY_S  # incidents that all began at one moment say nothing of a rate
 BLOCKS = 20  # periods that a record is cut into for its long-run variance
 
 

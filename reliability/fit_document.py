@@ -1,5 +1,7 @@
 """The fit of a log as plain values: what ``python -m reliability incidents --json`` prints."""
 
+from reliability.units import DAY_S, HOUR_S
+
 
 def document(log, fits):
     """Return the fits of a log's systems as plain values.
@@ -66,7 +68,7 @@ def merging(log, fit):
     again, before = log.overlaps, None
     if again and fit.record_s is not None:
         count = fit.incidents + again
-        hours = (fit.record_s[1] - fit.record_s[0]) / 3600
+        hours = (fit.record_s[1] - fit.record_s[0]) / HOUR_S
         before = {"incidents": count, "mtbf_h": hours / (count if fit.window_known else count - 1)}
     return {"rows": log.rows, "overlaps": again, "duplicates": log.duplicates, "before_merging": before}
 
@@ -105,7 +107,7 @@ def _system(name, fit):
         "node_hours": fit.node_h,
         "exposure": fit.exposure,
         "window_known": fit.window_known,
-        "days": (fit.record_s[1] - fit.record_s[0]) / 86_400 if fit.record_s else None,
+        "days": (fit.record_s[1] - fit.record_s[0]) / DAY_S if fit.record_s else None,
         "mtbf_h": mtbf[0] if mtbf else None,
         "mtbf_low_h": mtbf[1] if mtbf else None,
         "mtbf_high_h": mtbf[2] if mtbf else None,
@@ -124,7 +126,7 @@ def _system(name, fit):
         "weibull_high": gaps.shape_high if gaps else None,
         "repairs": _repairs(fit.repairs),
         "trend": {"laplace": _plain(fit.laplace), "power_law": _plain(fit.power_law), "p_value": fit.trend_p},
-        "dispersion": {"period_days": fit.period_s / 86_400, **(_plain(fit.weekly) or {})},
+        "dispersion": {"period_days": fit.period_s / DAY_S, **(_plain(fit.weekly) or {})},
         "gaps": _plain(gaps),
         "shared_starts": _plain(fit.shared),
         "nodes_alike": None if at is None else {**_plain(at, "lemons"), "lemons": lemons},

@@ -10,6 +10,7 @@ from numpy.random.bit_generator import ISeedSequence
 
 from reliability import lives
 from reliability.fleet_compiled import compiled
+from reliability.units import HOUR_S
 
 # The order is part of what a seed means: append, never insert.
 GAP, KIND, CLASS, SIZE, AUTOMATIC, MANUAL, FATE, JOIN, STRAGGLER, SILENT, LIFE, NODE = PURPOSES = range(12)
@@ -138,6 +139,6 @@ def _most_at_once(fleet):
 def _failures_expected(fleet):
     """Return about how many failures a replication meets; only speed depends on it."""
     failures = fleet.failures
-    seconds = 3600.0 * fleet.length_h
+    seconds = HOUR_S * fleet.length_h
     systematic = failures.rate * failures.bad_factor * seconds
     return seconds * failures.event_rate * fleet.job_nodes + fleet.bad_nodes * min(systematic, 2.0)  # until cured

@@ -10,6 +10,7 @@ from reliability.logs.notes import Note, dropped, note_table
 from reliability.logs.outage_rows import DUPLICATE, OVERLAP
 from reliability.text import escaped
 from reliability.text import table as text_table
+from reliability.units import HOUR_S
 
 COLUMNS = ("start", "end", "start_s", "end_s", "open", "node", "cls", "line", "detail")
 EXTRA_COLUMNS = ("system", "group")  # where the data have several systems, or failures of one cause on several nodes
@@ -111,7 +112,7 @@ class Incidents:
     def down_hours(self):
         """Hours down of each node, over incidents whose end is known."""
         known = self.table[self.table["end_s"].notna()]
-        return ((known["end_s"] - known["start_s"]) / 3600).groupby(known["node"]).sum().to_dict()
+        return ((known["end_s"] - known["start_s"]) / HOUR_S).groupby(known["node"]).sum().to_dict()
 
     def by_system(self):
         """Return (name, Incidents) for each system in the data; one with the name None where none is named.

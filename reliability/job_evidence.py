@@ -8,6 +8,7 @@ from reliability.log_keys import there
 from reliability.log_reads import stamp
 from reliability.logs.notes import LogError
 from reliability.plan_words import many
+from reliability.units import HOUR_S
 from reliability.unknowns import Unknown
 
 BLOCKS = 20  # of steps, that are drawn anew for the uncertainty of what slow ranks cost
@@ -127,7 +128,7 @@ def training(cluster, names, reads):
     if account is None:
         about["lines"].append("It has no stamps, so that it does not say where the time went.")
         return about
-    hours = account.wall_s / 3600
+    hours = account.wall_s / HOUR_S
     about |= {
         "goodput": account.goodput,
         "interruptions": account.interruptions,

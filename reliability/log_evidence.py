@@ -12,6 +12,7 @@ from reliability.log_reads import stamp
 from reliability.logs.notes import LogError
 from reliability.plan_words import many, short
 from reliability.text import escaped
+from reliability.units import DAY_S
 from reliability.unknowns import Unknown
 
 LONGEST = 12.0  # logarithm of the hours of a mean repair: 18 years
@@ -75,7 +76,7 @@ def failures(cluster, streams, names, reads):
                 f"{key}.observed_from and {key}.observed_to",
             )
         )
-    horizon_s = 86_400 * cluster.target.horizon_days
+    horizon_s = DAY_S * cluster.target.horizon_days
     drawn = fit.sample_rate(streams.generator("rate"), streams.draws, horizon_s=horizon_s)
     classes = tuple(drawn["by_class"]) or ("unknown",)
     counts = np.array([fit.by_class[c][0] for c in classes]) if drawn["by_class"] else np.zeros(1)

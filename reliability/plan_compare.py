@@ -4,6 +4,7 @@ import numpy as np
 
 from reliability.plan_document import lost_gpu_hours
 from reliability.quantities import interval
+from reliability.units import HOUR_S
 
 SCHEMA_NAME = "training-reliability/plan-compare"
 VERSION = 2
@@ -97,7 +98,7 @@ def _measures(made):
     found = {
         "ettr_now": made.now.ettr,
         "ettr_planned": made.planned.ettr,
-        "mtbf_h": made.now.state.mtbf / 3600,
+        "mtbf_h": made.now.state.mtbf / HOUR_S,
         "lost_gpu_hours": lost[0],
         "lost_gpu_hours_planned": lost[1],
     }

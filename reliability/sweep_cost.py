@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from reliability.units import HOUR_S
+
 
 @dataclass(frozen=True)
 class Measured:
@@ -96,7 +98,7 @@ def hours(points: int, workers: int, measured: Measured = MEASURED) -> dict[str,
     overhead = points / size * TASK_WORKERS * measured.task_s / workers
     there = points * measured.simulate_s / workers + overhead
     parts = {"here": here, "workers": there, "overhead": overhead, "all": here + there}
-    return {name: seconds / 3600 for name, seconds in parts.items()}
+    return {name: seconds / HOUR_S for name, seconds in parts.items()}
 
 
 def text(measured: Measured = MEASURED, points: int = 1_000_000, workers: tuple[int, ...] = (1, 64)) -> str:

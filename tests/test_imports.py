@@ -8,6 +8,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from reliability import units
+
 ROOT = Path(__file__).parents[1]
 MODULES = sorted((ROOT / "reliability").rglob("*.py"))
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -113,6 +115,21 @@ def test_importing_the_package_loads_no_numpy():
     code = "import sys, reliability; print(sorted({'numpy', 'scipy'} & {*sys.modules}), reliability.DISTRIBUTION)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[] training-reliability\n"
+
+
+# Hours, days and weeks in seconds -------------------------------------------------------------------------------------
+
+
+def test_hours_days_and_weeks_in_seconds_have_one_place():
+    """All but the arithmetic of stamps, which is in whole numbers."""
+    lengths = {int(length) for length in (units.HOUR_S, units.DAY_S, units.WEEK_S)}
+    found = {
+        place(path)
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and node.value in lengths
+    }
+    assert found == {"reliability.units", "reliability.logs.stamps"}
 
 
 # Another package of the same name -------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import sys
 import textwrap
 
 from reliability.commands.answer import answer
+from reliability.units import DAY_S
 
 SCHEMA, VERSION = "training-reliability/backtest", 1
 WIDTH = 80
@@ -67,7 +68,7 @@ def as_json(log, tests):
         {
             "name": log.source if name is None else name,
             "incidents": found.incidents,
-            "days": (found.record_s[1] - found.record_s[0]) / 86_400,
+            "days": (found.record_s[1] - found.record_s[0]) / DAY_S,
             "windows": [_window(window) for window in found.windows],
             "ettr": None if ettr is None else _ettr(ettr),
             "assumed": list(found.notes),
@@ -138,7 +139,7 @@ def as_text(log, tests):
         f"{escaped(log.source)} ({log.format}): {counted(log.rows, 'row')}, {counted(len(log), 'incident')}, {log.dropped:,} dropped."
     ]
     for name, found, ettr in tests:
-        days = (found.record_s[1] - found.record_s[0]) / 86_400
+        days = (found.record_s[1] - found.record_s[0]) / DAY_S
         parts.append(
             f"{'System ' + escaped(name) + ': ' if name is not None else ''}{counted(found.incidents, 'incident')} in {days:,.0f} days."
         )

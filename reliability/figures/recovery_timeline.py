@@ -3,10 +3,11 @@
 import numpy as np
 
 from reliability.figures import BLACK, BLUE, PURPLE, SKY, VERMILION, axes, in_style, percent_axis, size_axis
+from reliability.units import DAY_S, HOUR_S, MINUTE_S, WEEK_S
 
 STYLES = ((BLACK, "-"), (BLUE, "-"), (VERMILION, "-"), (PURPLE, "--"))
 FILLS = (BLACK, SKY, BLUE, VERMILION, PURPLE)
-TICKS_S = {"1 min": 60, "10 min": 600, "1 h": 3600, "6 h": 21600, "1 d": 86400, "1 week": 604800, "8 weeks": 4838400}
+TICKS_S = {"1 min": MINUTE_S, "10 min": 10 * MINUTE_S, "1 h": HOUR_S, "6 h": 6 * HOUR_S, "1 d": DAY_S, "1 week": WEEK_S, "8 weeks": 8 * WEEK_S}
 APART = 0.07  # of the height: a line of text
 
 

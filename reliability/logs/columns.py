@@ -7,10 +7,11 @@ import re
 from difflib import get_close_matches
 
 from reliability.logs.notes import LogError
+from reliability.units import DAY_S, HOUR_S, MINUTE_S
 
 TITLES = 10  # lines above a header that may be a title
 SEPARATORS = ";,\t|"
-UNITS = {"d": 86400.0, "h": 3600.0, "min": 60.0, "s": 1.0, "ms": 1e-3}
+UNITS = {"d": DAY_S, "h": HOUR_S, "min": MINUTE_S, "s": 1.0, "ms": 1e-3}
 UNIT_WORDS = {
     "d": ("d", "day", "days"),
     "h": ("h", "hr", "hrs", "hour", "hours"),

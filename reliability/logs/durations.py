@@ -4,6 +4,8 @@ import re
 
 import numpy as np
 
+from reliability.units import DAY_S, HOUR_S, MINUTE_S, WEEK_S
+
 WORDS = {"", "none", "unknown", "unlimited", "partition_limit", "invalid", "n/a", "na", "nan", "null", "-"}
 SLURM = re.compile(r"(?:(?P<d>\d{1,7})-)?(?:(?P<h>\d{1,7}):)?(?P<m>\d{1,7}):(?P<s>\d{1,7}(?:\.\d+)?)")
 DAYS_ONLY = re.compile(r"(?P<d>\d{1,7})-(?P<h>\d{1,2})(?::(?P<m>\d{1,2}))?")
@@ -21,7 +23,7 @@ LETTERS = re.compile(
 # pandas and Python print "2 days 03:04:05" and "2 days, 3:04:05".
 WORDED = re.compile(r"(?P<d>\d{1,7}) days?,? \+?(?P<h>\d{1,2}):(?P<m>\d{2}):(?P<s>\d{2}(?:\.\d+)?)", re.IGNORECASE)
 DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d{1,2}\s*[A-Za-z])")  # 1,5 h; three digits may be thousands
-SECONDS = {"w": 604800.0, "d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0}
+SECONDS = {"w": WEEK_S, "d": DAY_S, "h": HOUR_S, "m": MINUTE_S, "s": 1.0}
 
 
 def slurm_seconds(text):

@@ -4,6 +4,7 @@ import numpy as np
 
 from reliability import checks, rates
 from reliability.logs.notes import LogError
+from reliability.units import HOUR_S
 
 
 def mttf_by_size(read, by=None, gpus_per_node=None, level=0.95):
@@ -64,7 +65,7 @@ def mttf_by_size(read, by=None, gpus_per_node=None, level=0.95):
         )
     power = np.ceil(np.log2(size[known])).astype(int)
     frame = pd.DataFrame(
-        {"power": power, "hours": jobs["seconds"].to_numpy()[known] / 3600, "failed": jobs["failure"].to_numpy()[known]}
+        {"power": power, "hours": jobs["seconds"].to_numpy()[known] / HOUR_S, "failed": jobs["failure"].to_numpy()[known]}
     )
     rows = []
     for exponent, part in frame.groupby("power"):

@@ -2,6 +2,7 @@
 
 from reliability.logs import kubernetes_rules as rules
 from reliability.logs.notes import Note, note
+from reliability.units import DAY_S
 
 US = 1_000_000
 SAME_S = 60.0  # two controllers report one change within it
@@ -72,7 +73,7 @@ def from_events(found, others, notes):
         )
     for outage in outages:
         before = [t for t in planned.get(outage.node, ()) if t <= outage.start_us]
-        outage.planned = bool(before) and outage.start_us - max(before) < 86_400 * US
+        outage.planned = bool(before) and outage.start_us - max(before) < DAY_S * US
     return outages
 
 

@@ -7,6 +7,7 @@ from reliability.logs import assemble, hostlist, run_failures
 from reliability.logs.calendar import US, on_one_clock, stamp, window
 from reliability.logs.notes import note
 from reliability.logs.run_states import OUTCOMES, checked_failures
+from reliability.units import HOUR_S
 
 MOST_HOSTS = 5_000_000  # in all lists together
 AGREE_S = 1.0
@@ -77,8 +78,8 @@ def incidents_of(source, runs, clocks, calendar, zone, failures, observed_from, 
         notes=notes,
         first_us=first,
         source=source,
-        run_hours=float(exposure_s.sum() / 3600),
-        node_hours=float((exposure_s * started["nodes"])[weighed].sum() / 3600) if weighed.any() else None,
+        run_hours=float(exposure_s.sum() / HOUR_S),
+        node_hours=float((exposure_s * started["nodes"])[weighed].sum() / HOUR_S) if weighed.any() else None,
         **facts,
     )
     zero = read.origin.value // 1000 if read.origin is not None else 0

@@ -6,6 +6,7 @@ from pydantic import Field
 from reliability.checkpoint import efficiency, grid_optimum, incremental_write, young_interval
 from reliability.scenarios.base import PageParameters, Result
 from reliability.text import percent, table
+from reliability.units import HOUR_S, MINUTE_S
 
 TITLE = "the checkpoint interval"
 
@@ -29,7 +30,7 @@ class Parameters(PageParameters):
 
 def compute(p):
     """Compute the published figures of scenario 2 from parameters `p`."""
-    mtbf, restart = p.job_mtbf_h * 3600, p.restart_min * 60
+    mtbf, restart = p.job_mtbf_h * HOUR_S, p.restart_min * MINUTE_S
     increment = incremental_write(p.write_s, p.incremental_factor)
     young_steps = young_interval(p.write_s, mtbf) / p.step_s
     full, incremental = (

@@ -12,6 +12,7 @@ from reliability.scenarios.checkpoint_tiers_anchors import anchors, daly_table  
 from reliability.storage import upload_drag, write_time
 from reliability.text import percent, table
 from reliability.tiers import rates_by_tier, two_level_efficiency, two_level_optimum
+from reliability.units import HOUR_S
 
 TITLE = "checkpoint tiers"
 CLASSES = ("process", "reboot", "node", "domain")
@@ -144,7 +145,7 @@ def ceiling(p, gpus=None):
 
 
 def _mtbf(p, gpus=None):
-    return 3600 * p.job_mtbf_h * p.gpus / (gpus or p.gpus)
+    return HOUR_S * p.job_mtbf_h * p.gpus / (gpus or p.gpus)
 
 
 def compute(p):
@@ -157,7 +158,7 @@ def compute(p):
     for tier in every:
         kept = sum(shares[c] for c in tier.survives)
         stop = f"{tier.stall:.3g}", f"{tier.upload:,.3g}" if tier.upload < 100 else f"{tier.upload:,.0f}"
-        lost = "never" if kept > 1 - 1e-9 else f"{mtbf / (1 - kept) / 3600:,.1f} h"
+        lost = "never" if kept > 1 - 1e-9 else f"{mtbf / (1 - kept) / HOUR_S:,.1f} h"
         rows.append([tier.name, *stop, percent(kept, 0), lost])
     sections = {
         "tiers": table(["tier", "stall (s)", "upload (s)", "failures survived", "lost once in"], rows),

@@ -7,6 +7,7 @@ from reliability.anchors import Anchor, rounding
 from reliability.checkpoint import daly_interval, optimal_interval, renewal_efficiency, young_interval
 from reliability.intervals import availability_interval
 from reliability.tiers import two_level_efficiency
+from reliability.units import HOUR_S
 
 BYTES_PER_TIB = 2**40
 
@@ -97,7 +98,7 @@ def _table_anchors():
 
     top = minimize_scalar(unavailable, bounds=(write, 10 * mtbf), method="bounded", options={"xatol": 1e-9}).x
     span, waste = facts.value("mlsysim_interval_s"), facts.value("mlsysim_waste_percent")
-    cost, job = facts.value("mlsysim_write_s"), 3600 * facts.value("mlsysim_mtbf_h")
+    cost, job = facts.value("mlsysim_write_s"), HOUR_S * facts.value("mlsysim_mtbf_h")
     young = young_interval(cost, job)
     lost = 100 * (cost / young + young / 2 / job)
     digits, search = "rounding of the printed number", "where the search stops"

@@ -6,7 +6,7 @@ import numpy as np
 
 from reliability import fleet_config, fleet_cost, fleet_parts, lemons, standby
 from reliability.checkpoint import daly_interval
-from reliability.units import HOUR_S
+from reliability.units import HOUR_S, MINUTE_S
 
 WAYS = ("wait", "cold", "standby", "elastic")
 LETTERS = {"wait": "W", "cold": "C", "standby": "S", "elastic": "E"}
@@ -76,12 +76,12 @@ def settings(p, case, way, standbys=0):
         "failures": failures,
         "faults": [{"name": "node", "detection_s": p.detection_s}],
         "repair": {"automatic_s": HOUR_S * case.repair_h},
-        "recovery": {"restart_s": 60.0 * p.restart_min, "swap_s": p.swap_s},
+        "recovery": {"restart_s": MINUTE_S * p.restart_min, "swap_s": p.swap_s},
         "checkpoint": {"interval_s": max(float(daly_interval(p.write_s, mtbf_s)), 1.0), "write_s": p.write_s},
     }
     if way == "cold":  # the node taken is given back for the one that returns, so each failure waits for one
         chosen["spare_nodes"] = case.job_nodes
-        chosen["recovery"] = {"restart_s": 60.0 * (p.preemption_min + p.restart_min)}
+        chosen["recovery"] = {"restart_s": MINUTE_S * (p.preemption_min + p.restart_min)}
     if way == "elastic":
         chosen["elastic"] = {
             "nodes_per_replica": p.replica_gpus // p.gpus_per_node,

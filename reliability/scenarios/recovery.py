@@ -7,6 +7,7 @@ from reliability.faults import CLASSES, counts_from, expected_faults
 from reliability.recovery import STANDBY_HELPS, cold_path, ettr, hours_lost_h, standby_path, timeline_total
 from reliability.scenarios.base import PageParameters, Result
 from reliability.text import percent, table
+from reliability.units import HOUR_S
 
 TITLE = "fault injection and elastic recovery"
 PHASES = ("stop", "reschedule", "load", "nccl", "warmup")
@@ -83,7 +84,7 @@ def compute(p):
         "warm": standby_path(p.detection, cold_min * 60, p.standby_s),
     }
     counts = counts_from(p.recorded_faults)
-    rollback = p.checkpoint_interval_h * 3600 / 2
+    rollback = p.checkpoint_interval_h * HOUR_S / 2
     lost_h = {name: hours_lost_h(counts, path, rollback) for name, path in paths.items()}
     standby = facts.fact("byterobust_standby_s")
     texts = {"cold_restart_min": f"{cold_min:.2f}"}

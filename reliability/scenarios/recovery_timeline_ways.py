@@ -8,6 +8,7 @@ from reliability import elastic, stalls, timeline
 from reliability.faults import CLASSES
 from reliability.rates import gpu_mtbf_h
 from reliability.recovery import STANDBY_HELPS, recovery_with_faults
+from reliability.units import HOUR_S
 
 PHASES = ("stop", "reschedule", "load", "communicator", "warm-up")
 WAYS = {"cold": "cold restart", "standby": "standby", "shrink": "shrink, any size", "even": "shrink, legal size"}
@@ -16,7 +17,7 @@ SMALLEST = 1e-300  # below it a share is 0 for every purpose
 
 def mtbf_s(p, gpus):
     """Return the seconds between failures of a job on so many GPUs, in a stall as at any time."""
-    return 3600 * gpu_mtbf_h(p.failures_per_1000_node_days, p.gpus_per_node) / np.asarray(gpus)
+    return HOUR_S * gpu_mtbf_h(p.failures_per_1000_node_days, p.gpus_per_node) / np.asarray(gpus)
 
 
 def phases_s(p, gpus):

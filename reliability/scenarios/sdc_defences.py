@@ -8,6 +8,7 @@ from reliability.pattern_simulation import draw_pattern_times
 from reliability.scenarios.base import PageParameters, Result, duration
 from reliability.scenarios.sdc_defences_anchors import anchors as anchors  # part of the page's module
 from reliability.text import percent, table
+from reliability.units import DAY_S, HOUR_S
 
 TITLE = "defences against silent corruption"
 HARDWARE = ("HBM", "SRAM", "compute", "network", "host")
@@ -77,17 +78,17 @@ class Parameters(PageParameters):
     @property
     def rate(self):
         """Silent corruptions per GPU-hour."""
-        return self.found / (24 * self.observed_days * self.observed_gpus)
+        return self.found / (DAY_S / HOUR_S * self.observed_days * self.observed_gpus)
 
     @property
     def silent_mtbf_s(self):
         """Mean time between silent corruptions of the job."""
-        return 3600 / (self.rate * self.gpus)
+        return HOUR_S / (self.rate * self.gpus)
 
     @property
     def failure_mtbf_s(self):
         """Mean time between failures of the job, silent corruptions apart."""
-        return 86400 * self.observed_days * self.observed_gpus / (self.stops - self.found) / self.gpus
+        return DAY_S * self.observed_days * self.observed_gpus / (self.stops - self.found) / self.gpus
 
     @property
     def verify_s(self):

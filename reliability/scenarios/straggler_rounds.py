@@ -14,6 +14,7 @@ from reliability.scenarios.straggler_rounds_anchors import (  # noqa: F401  part
     traced_worker_times,
 )
 from reliability.text import percent
+from reliability.units import DAY_S
 
 TITLE = "stragglers over many rounds"
 LARGEST_REFERENCE = 2.0  # a larger one leaves nothing to add up: the sum becomes a single round
@@ -77,7 +78,7 @@ class Parameters(PageParameters):
     @property
     def hiccup(self):
         """Chance of a hiccup of a rank in a step."""
-        return self.hiccups_a_day * self.step_s / 86400
+        return self.hiccups_a_day * self.step_s / DAY_S
 
     def rounds_allowed(self, ranks, alarms_h):
         """Rounds between the false alarms of a rank."""
