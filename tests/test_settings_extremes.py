@@ -21,7 +21,7 @@ from reliability.field_types import SMALLEST
 
 pytestmark = pytest.mark.filterwarnings("error")
 
-EXAMPLES = 100
+EXAMPLES = 60
 MOST_EVENTS = 3000  # of a kind in a replication here; a run with more is cut short
 NUMBERS = [
     *(-(2**63), -1, -0.0, 0, 5e-324, 1e-300, 1, 2, 1e300, 1.7e308, 2**63 - 1, 10**30, 10**5000),
