@@ -13,7 +13,7 @@ import tracemalloc
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from reliability import distribute, fleet, grid, sweep, sweep_cost
+from reliability import distribute, fleet, grid, sweep, sweep_cost, sweep_table
 
 GRID = Path(__file__).parents[1] / "examples" / "grids" / "standbys.toml"
 TASKS, POINTS, WORKERS = 3000, 2000, 2
@@ -58,14 +58,14 @@ def point_s(points):
         with TemporaryDirectory() as folder, sweep.store(folder) as kept:
             for i in range(0, len(made), 10):
                 kept.add([(point.key, results[0][1]) for point in made[i : i + 10]])
-            sweep.write_table(sweep.table(made, kept), folder)
+            sweep_table.write(sweep_table.table(made, kept), folder)
 
     def held():
         with TemporaryDirectory() as folder, sweep.store(folder) as kept:
             tracemalloc.start()
             few = sweep.points(many(points // 10))
             kept.add([(point.key, pickle.loads(pickle.dumps(results[0][1]))) for point in few])  # each its own
-            table = sweep.table(few, kept)
+            table = sweep_table.table(few, kept)
             bytes_held = tracemalloc.get_traced_memory()[0] / len(table)
             tracemalloc.stop()
             return bytes_held

@@ -7,10 +7,11 @@ from reliability import fleet_nodes as nodes
 from reliability import fleet_stops as stops
 from reliability import fleet_work as work
 from reliability.budget import BINS
-from reliability.fleet_compiled import compiled, sources
+from reliability.fleet_compiled import compiled
 from reliability.fleet_config import FleetError
 from reliability.fleet_numbers import GAP, SILENT, STRAGGLER, take
 from reliability.fleet_result import COUNTS
+from reliability.fleet_sources import COMPILED, sources
 from reliability.fleet_state import Replication, Workspace
 from reliability.fleet_stops import BINS_OF_PHASES, LACKING, RUNNING
 
@@ -182,8 +183,12 @@ def _stand(r):
 
 
 def _keep():
-    """Return :func:`_run`, to be called from outside, and kept on disk as long as no source changes."""
-    digest = sources()
+    """Return :func:`_run`, to be called from outside, and kept on disk as long as no source changes.
+
+    Numba looks at the file of the outermost function alone when it decides whether what it kept is still good; the
+    digest among that function's constants makes it look at all of them.
+    """
+    digest = sources(COMPILED)
 
     def run(settings, state, nodes, ends, back, blames, table, drawn):
         r = Replication(settings[0], state[0], nodes, ends, back, blames, table, drawn)

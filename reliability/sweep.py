@@ -9,23 +9,19 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
-import math
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from reliability import __version__, distribute, fleet, fleet_config, fleet_document, sweep_cost
-from reliability.budget import BINS
 from reliability.errors import BadInput
-from reliability.fleet_result import COUNTS
+from reliability.fleet_sources import MODEL, sources
 from reliability.log_reads import Reads
-from reliability.staging import whole
 from reliability.text import escaped
 from reliability.toml_values import written
 
@@ -36,7 +32,6 @@ if TYPE_CHECKING:
 
 KEPT = "points.jsonl"
 ERROR = "error"  # column of the table: why a point could not be simulated
-MOST_TRIED = 10  # points simulated in the command itself, to see how long one takes
 
 
 @dataclass(frozen=True)
@@ -82,8 +77,14 @@ def point_key(config: fleet_config.Fleet, seed: int, replications: int) -> str:
         "seed": seed,
         "replications": replications,
         "version": __version__,
+        "sources": _sources(),
     }
     return hashlib.sha256(json.dumps(depends, sort_keys=True).encode()).hexdigest()
+
+
+@cache
+def _sources() -> str:
+    return sources(MODEL)
 
 
 def simulate_points(batch: tuple[list[Point], int, int]) -> list[tuple[str, dict]]:
@@ -220,7 +221,11 @@ def run(
             progress(done, all_points)
 
     keep([])
-    took = _first_ones(left, key, grid.replications, keep)
+    # In this process: how long the second takes says how many points a task should have. The first loads the engine.
+    for point in [left.pop(0) for _ in left[:2]]:
+        began = time.perf_counter()
+        keep(simulate_points(([point], key, grid.replications)))
+        took = time.perf_counter() - began
     if not left:
         return
     workers = len(client.scheduler_info()["workers"]) if client else 1
@@ -228,49 +233,3 @@ def run(
     batches = [(left[i : i + size], key, grid.replications) for i in range(0, len(left), size)]
     for _, results in distribute.results(simulate_points, batches, client):
         keep(results)
-
-
-def _first_ones(left: list[Point], key: int, replications: int, keep: Callable[[list[tuple[str, dict]]], None]) -> float:
-    """Simulate the first points here, taking them off the list; return how many seconds one takes, infinite if none tells.
-
-    The very first loads the engine, and one that could not be simulated has not taken its time: neither tells.
-    """
-    for tried in range(MOST_TRIED):
-        if not left:
-            break
-        began = time.perf_counter()
-        ((name, found),) = simulate_points(([left.pop(0)], key, replications))
-        took = time.perf_counter() - began
-        keep([(name, found)])
-        if tried and ERROR not in found:
-            return took
-    return math.inf
-
-
-def table(members: list[Point], kept: Store):
-    """Return the results of all points, a row each in the grid's order, as a DataFrame.
-
-    Its last column is `ERROR`: empty, or why the point could not be simulated. Then there are no results in its row.
-    """
-    import pandas as pd
-
-    nothing = _no_result()
-    rows = [{**point.settings, **nothing, **kept.done[point.key]} for point in members]
-    return pd.DataFrame(rows)
-
-
-def _no_result() -> dict[str, Any]:
-    """Return the columns of a point's results without any: no replication, NaN, and no reason."""
-    one = np.ones(1)
-    names = row(fleet.FleetResult(one, dict.fromkeys(BINS, one), dict.fromkeys(COUNTS, one)))
-    return dict.fromkeys(names, math.nan) | {"replications": 0, ERROR: ""}
-
-
-def write_table(results, folder: str | os.PathLike) -> list[Path]:
-    """Write the table as Parquet and as CSV, each whole or not at all; return the files."""
-    folder, files = Path(folder), []
-    for name, write in (("sweep.parquet", results.to_parquet), ("sweep.csv", results.to_csv)):
-        with whole(folder / name) as half, half.open("wb") as file:  # Arrow does not open a name that is not UTF-8
-            write(file, index=False)
-        files.append(folder / name)
-    return files

@@ -232,7 +232,7 @@ def test_the_reader_of_links_finds(tmp_path):
 
 # Of no use to who computes with the package, or documented elsewhere.
 INTERNAL = {"__main__", "arguments", "cell_links", "checks", "commands", "mathml", "onefile", "text"}
-INTERNAL |= {f"fleet_{part}" for part in ["compiled", "heap", "nodes", "numbers", "state", "stops", "tree", "work"]}
+INTERNAL |= {f"fleet_{part}" for part in ["compiled", "heap", "nodes", "numbers", "sources", "state", "stops", "tree", "work"]}
 
 
 def names_in_the_package():

@@ -113,6 +113,15 @@ def test_what_is_done_is_not_done_again(folder, monkeypatch, capsys):
     assert len(pd.read_csv(folder / "out/sweep.csv")) == 9
 
 
+def test_what_another_engine_has_found_is_done_again(folder, monkeypatch, capsys):
+    arguments = ["sweep", str(folder / "grid.toml"), "--out", str(folder / "out")]
+    cli.main(arguments)
+    monkeypatch.setattr(sweep, "_sources", lambda: "other")
+    cli.main(arguments)
+    assert "done already" not in capsys.readouterr().err
+    assert len((folder / "out" / sweep.KEPT).read_text().splitlines()) == 12
+
+
 @pytest.mark.parametrize("torn", [b'{"key": "abc", "resu', b"\x00\x00\n", b"[]\n", b'{"key": "x"}\n'])
 def test_an_unfinished_line_is_cut_off_and_its_point_done_again(folder, torn):
     arguments = ["sweep", str(folder / "grid.toml"), "--out", str(folder / "out")]
@@ -335,28 +344,6 @@ def test_a_sweep_of_which_no_point_could_be_simulated_has_the_columns_of_any_oth
     columns = list(pd.read_csv(folder / "out/sweep.csv"))
     assert cli.main(shrinking(1)) == 1
     assert list(pd.read_csv(folder / "out/sweep.csv")) == columns
-
-
-@pytest.mark.parametrize(("works", "here", "size"), [("yyyy", 2, 5), ("nyyy", 2, 5), ("ynny", 4, 5), ("nnnnnnnnnnnn", 10, 1)])
-def test_what_a_point_takes_is_measured_on_one_that_worked(monkeypatch, works, here, size):
-    """Each has its turn; neither the first, which loads the engine, nor one that failed says how many a task has."""
-    clock, batches = iter(range(1000)), []
-    works = works.ljust(52, works[-1])
-
-    def simulated(batch):
-        batches.append(len(batch[0]))
-        return [(one.key, {} if works[one.key] == "y" else {"error": "why"}) for one in batch[0]]
-
-    kept = SimpleNamespace(done={})
-    kept.add = lambda results: kept.done.update(results)
-    monkeypatch.setattr(sweep, "simulate_points", simulated)
-    monkeypatch.setattr(sweep.time, "perf_counter", lambda: next(clock))
-    monkeypatch.setattr(sweep.sweep_cost, "batch_size", lambda points, took, workers: 5 if took == 1 else 1)
-    members = [SimpleNamespace(key=i) for i in range(52)]
-    sweep.run(SimpleNamespace(seed=1, replications=2), members, kept)
-    assert list(kept.done) == list(range(52))
-    assert batches[:here] == here * [1]
-    assert batches[here] == size
 
 
 def test_a_folder_whose_name_is_not_utf_8(folder, capsys):

@@ -185,7 +185,7 @@ def draw(results, values, folder):
     Parameters
     ----------
     results : DataFrame
-        Of :func:`reliability.sweep.table`: a row for each combination of the values, the last setting varying fastest.
+        Of :func:`reliability.sweep_table.table`: a row for each combination of the values, the last setting varying fastest.
     values : dict of name to sequence
         The values of each setting.
     folder : path
