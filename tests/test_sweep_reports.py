@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -258,6 +259,30 @@ def test_a_report_that_fails_leaves_the_others_alone(folder, monkeypatch, capsys
     monkeypatch.setattr(sweep_reports, "make", lambda piece: pieces.append(piece) or {"report.html": b""})
     assert swept(folder, "fleets") == 0
     assert len(pieces) == 1  # what failed is tried again
+
+
+def test_a_point_that_could_not_be_simulated_has_no_report_and_its_reason_once(folder, quick, monkeypatch, capsys):
+    tables = FLEET.replace("horizon_h = 240.0", "work_h = 9000.0") + "[fleet.retirement]\nfailures = 1000\n"
+    (folder / "fleet.toml").write_text(tables)
+    axes = '"fleet.retirement.failures" = [1, 900]'
+    (folder / "fleets.toml").write_text(FLEET_GRID.replace('"fleet.warm_standbys" = [0, 2]', axes).replace("20", "2"))
+    assert swept(folder, "fleets") == 1
+    said = capsys.readouterr().err
+    assert said.startswith("error: 1 of 2 points could not be simulated; the column error of sweep.csv says why.")
+    assert said.count("\n") == said.count("error:") == 1
+    assert len(quick) == 1
+    table = pd.read_csv(folder / "out/reports.csv", keep_default_na=False)
+    assert [reason.startswith("work_h: the pool has shrunk") for reason in table["error"]] == [True, False]
+    assert [place != "" for place in table["report"]] == [False, True]
+    assert swept(folder, "fleets") == 1  # and is not tried again
+    assert capsys.readouterr().err == "2 of 2 points are done already\n" + said
+    assert len(quick) == 1
+    monkeypatch.setattr(sweep_reports, "make", lambda piece: "no luck")
+    for place in (folder / "out/reports").iterdir():
+        shutil.rmtree(place)
+    assert swept(folder, "fleets") == 1
+    both = capsys.readouterr().err.splitlines()[1:]
+    assert both == [f"{said.strip()}. 1 of 1 reports could not be made; reports.csv says why. At failures = 900: no luck"]
 
 
 def test_a_report_that_cannot_be_written_leaves_no_half_of_it(folder, quick, monkeypatch):

@@ -52,8 +52,8 @@ def main(options):
 
 
 def _run(options, read, members, reports, kept, client):
-    """Simulate what is not kept yet, and make the reports that are asked for."""
-    from reliability import sweep
+    """Simulate what is not kept yet, and make the reports that are asked for; return the exit status."""
+    from reliability import sweep, sweep_table
     from reliability.commands.progress import bar, compiling
     from reliability.figures.sweep import draw
 
@@ -62,35 +62,44 @@ def _run(options, read, members, reports, kept, client):
     try:
         with compiling(), bar(" points") as progress:
             sweep.run(read, members, kept, client, progress)
-        results = sweep.table(members, kept)
-        for file in [*sweep.write_table(results, options.out), draw(results, read.axes, options.out)]:
+        results = sweep_table.table(members, kept)
+        for file in [*sweep_table.write(results, options.out), draw(results, read.axes, options.out)]:
             print(file)
-        failed = sweep.not_simulated(members, kept)
-        if failed:
-            fail(failed)
-        return _make(options, reports, client) or int(bool(failed))
+        said = [sweep.not_simulated(members, kept), _make(options, reports, kept, client)]
+        return fail(". ".join(filter(None, said))) if any(said) else 0
     except KeyboardInterrupt:
         done = [f"{sum(point.key in kept.done for point in members):,} of {len(members):,} points"]
         if reports:
-            done.append(f"{sum(member.folder.is_dir() for member in reports):,} of {len(reports):,} reports")
+            wanted, _ = _of_simulated(reports, kept)
+            done.append(f"{sum(member.folder.is_dir() for member in wanted):,} of {len(wanted):,} reports")
         print(f"interrupted: {' and '.join(done)} are kept; the same command goes on", file=sys.stderr)
         return 130
 
 
-def _make(options, reports, client):
-    """Make the reports, say which could not be made; return the exit status."""
+def _of_simulated(reports, kept):
+    """Return the reports without those of points that could not be simulated, and of those, by their folders, why."""
+    from reliability.sweep import ERROR
+
+    why = {member.folder: kept.done.get(member.point.key, {}).get(ERROR) for member in reports}
+    without = {folder: reason for folder, reason in why.items() if reason}
+    return [member for member in reports if member.folder not in without], without
+
+
+def _make(options, reports, kept, client):
+    """Make the reports of the points that could be simulated; return what to say of those that could not be made."""
     if not reports:
-        return 0
+        return ""
     from reliability import sweep_reports
     from reliability.commands.progress import bar
 
+    wanted, without = _of_simulated(reports, kept)
     with bar(" reports") as progress:
-        failed = sweep_reports.run(reports, client, progress)
-    print(sweep_reports.write_table(reports, failed, options.out))
+        failed = sweep_reports.run(wanted, client, progress)
+    print(sweep_reports.write_table(reports, failed | without, options.out))
     if not failed:
-        return 0
-    first = next(member for member in reports if member.folder in failed)
-    return fail(
-        f"{len(failed):,} of {len(reports):,} reports could not be made; {sweep_reports.TABLE} says why. "
+        return ""
+    first = next(member for member in wanted if member.folder in failed)
+    return (
+        f"{len(failed):,} of {len(wanted):,} reports could not be made; {sweep_reports.TABLE} says why. "
         f"At {sweep_reports.label(first.point.settings)}: {failed[first.folder]}"
     )
