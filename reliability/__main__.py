@@ -1,24 +1,17 @@
 """The command line: ``python -m reliability COMMAND``."""
 
-import signal
-import sys
-
-# Until the command begins, and from its end on, an interruption ends this without a word; a shell may have it ignored.
-HEARD = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-if __name__ == "__main__" and HEARD:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
 import argparse
 import os
+import signal
+import sys
 import threading
 from importlib import import_module
 
 from reliability import __version__
 from reliability.commands import NAMES, outputs
-from reliability.commands.failed import blocked, fail
+from reliability.commands.failed import blocked, fail, missing
 from reliability.errors import BadInput
 
-NO_THREAD = "can't start new thread"  # as Python says it
 EPILOG = """\
 examples:
   python -m reliability run availability -p cold_mttr_min 30 --out mine
@@ -79,12 +72,7 @@ def main(arguments=None):
     except ImportError as error:
         if isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):  # as a compiled library has it
             return interrupted()
-        # A library for which there is not enough memory, or that is broken.
-        return fail(f"what this needs cannot be loaded: {error}")
-    except RuntimeError as error:
-        if str(error) != NO_THREAD:
-            raise
-        return fail("the system lets this start no more threads")
+        return missing(error)
     except KeyboardInterrupt:
         return interrupted()
 
@@ -106,10 +94,6 @@ def _interrupt_again(ignored):
 
 
 if __name__ == "__main__":
-    if HEARD:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
     status = main()
-    exec("")  # an interruption of such a text, as imports execute, is answered: else Python would end by its signal after all
-    if HEARD:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # from here on an interruption ends this without a word
     sys.exit(status)

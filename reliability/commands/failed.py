@@ -14,8 +14,15 @@ def fail(message):
 
 
 def missing(error):
-    """Say how to install what a ModuleNotFoundError misses; return 1."""
+    """Say what of another package cannot be imported, an ImportError, and how to install what is not there; return 1.
+
+    One of this package is raised again: it is a fault of ours.
+    """
     name = (error.name or str(error)).partition(".")[0]
+    if name == "reliability":
+        raise error
+    if not isinstance(error, ModuleNotFoundError):  # a library for which there is not enough memory, or that is broken
+        return fail(f"what this needs cannot be loaded: {error}")
     extra = "cluster" if name in CLUSTER else "run"
     return fail(f"{name} is not installed, which this needs: pip install 'training-reliability[{extra}]'")
 
