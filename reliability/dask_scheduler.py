@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from warnings import catch_warnings, simplefilter
 
 from reliability import __version__
-from reliability.dask_workers import first_line, unheard
 from reliability.errors import BadInput
+from reliability.signals import unheard
+from reliability.text import first_line
 
 if TYPE_CHECKING:
     from distributed import Client

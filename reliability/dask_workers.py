@@ -6,7 +6,6 @@ import asyncio
 import logging
 import resource
 import signal
-import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from multiprocessing import resource_tracker
@@ -14,6 +13,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from reliability.errors import WorkLost
+from reliability.signals import unheard
+from reliability.text import first_line
 
 if TYPE_CHECKING:
     from distributed import Client, LocalCluster
@@ -60,10 +61,11 @@ def _start(workers: int, stack: ExitStack) -> Client:
             death_timeout=START_S,
             env=dict.fromkeys(TEMPORARY, folder),
         )
+        stack.callback(_end, cluster)
         client = Client(cluster)
     except Exception as error:  # there are not enough processes for them, or not enough memory
         raise WorkLost(f"the worker processes cannot be started ({_cause(error)})") from None
-    stack.callback(_end, client, cluster)
+    stack.callback(client.close)
     return client
 
 
@@ -88,34 +90,15 @@ def _cause(error: BaseException) -> str:
     return next(refused, first_line(error))
 
 
-def first_line(error: BaseException) -> str:
-    """Return the first line of an error's message, without a full stop; its kind, where it has none."""
-    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
-
-
-def _end(client: Client, cluster: LocalCluster) -> None:
+def _end(cluster: LocalCluster) -> None:
     """End workers in the midst of what they do, since nobody waits for it."""
 
     async def close() -> None:
         each = (nanny.close(timeout=GRACE_S) for nanny in cluster.workers.values())
         await asyncio.gather(*each, return_exceptions=True)
 
-    client.close()
     cluster.sync(close)
     cluster.close()
-
-
-@contextmanager
-def unheard() -> Iterator[None]:
-    """Let Ctrl-C pass unheard, where what is under way ends soon, and would leave a mess if it did not."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from reliability import dask_scheduler, dask_workers
 from reliability.errors import BadInput, WorkLost
+from reliability.text import first_line
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -125,7 +126,7 @@ def results(function: Callable[[Any], Any], pieces: Sequence[Any], client: Clien
             del index[future]
             start(1)
     except KilledWorker as error:
-        raise WorkLost(f"a task took down each worker it was given to ({dask_workers.first_line(error)})") from None
+        raise WorkLost(f"a task took down each worker it was given to ({first_line(error)})") from None
     except (CancelledError, OSError):
         raise WorkLost("the connection to the scheduler is lost") from None
     finally:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from reliability.errors import BadInput
-
-HELD = (signal.SIGINT, signal.SIGTERM)  # while the files are moved
+from reliability.signals import held
 
 
 @contextmanager
@@ -50,7 +47,7 @@ def publish(folder: Path, out: Path) -> tuple[Path, ...]:
     A folder that is not there yet appears at once, with all files in it. Other files in it stay.
     """
     files = sorted(path for path in folder.iterdir() if path.is_file())
-    with _held():
+    with held():  # an interruption between two files would leave new ones beside old ones
         if not out.exists():
             out.parent.mkdir(parents=True, exist_ok=True)
             new = folder / "new"
@@ -90,20 +87,3 @@ def _keep(file: Path, copy: Path) -> None:
         os.link(file, copy)
     except OSError:
         shutil.copy2(file, copy)
-
-
-@contextmanager
-def _held() -> Iterator[None]:
-    """Hold back what would interrupt between two files, and let it happen right after; only the main thread is interrupted."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    came: list[int] = []
-    before = {kind: signal.signal(kind, lambda number, _: came.append(number)) for kind in HELD}
-    try:
-        yield
-    finally:
-        for kind, handler in before.items():
-            signal.signal(kind, handler if handler is not None else signal.SIG_DFL)
-        for number in came[:1]:
-            signal.raise_signal(number)

@@ -11,16 +11,14 @@ import hashlib
 import json
 import os
 import re
-import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from reliability import __version__, cluster_fields, distribute, plan_report, report
+from reliability import __version__, cluster_fields, distribute, plan_report, report, signals
 from reliability.errors import BadInput
 from reliability.log_reads import stamp
 from reliability.staging import publish, staging, whole
@@ -180,7 +178,8 @@ def _absolute(log: Path) -> str:
 def make(piece: tuple[str, str, str, int, int]) -> dict[str, bytes] | str:
     """Make one report, and return its files by name, or why there is none in a line; what a worker does."""
     name, text, named, replications, seed = piece
-    with _one_at_a_time, _signals_kept(), TemporaryDirectory(prefix="reliability-") as temporary:
+    # A notebook that ran in the main thread leaves Python's own answers to signals.
+    with _one_at_a_time, signals.kept(*signals.ENDING), TemporaryDirectory(prefix="reliability-") as temporary:
         folder = Path(temporary).resolve()
         file = folder / name
         file.write_text(text, encoding="utf-8")
@@ -205,20 +204,6 @@ def _write_fleet(file: Path, folder: Path, named: str, replications: int, seed: 
     made.notebook = plan_report.to_read(made.notebook, FLEET_JSON)
     (folder / "report.html").write_text(made.html(about={"version": __version__, "of": said}), encoding="utf-8")
     (folder / FLEET_JSON).write_text(report.as_json(made.results["results"]["simulate"]), encoding="utf-8")
-
-
-@contextmanager
-def _signals_kept() -> Iterator[None]:
-    """Put back what answers signals: a notebook that ran in the main thread leaves Python's own."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {kind: signal.getsignal(kind) for kind in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for kind, handler in before.items():
-            signal.signal(kind, handler)
 
 
 def write_table(reports: list[Member], failed: dict[Path, str], out: str | os.PathLike) -> Path:

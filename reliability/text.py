@@ -48,6 +48,17 @@ def escaped(text):
     return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
+def first_line(error):
+    """Return the first line of an error's message, without a full stop; its kind, where it has none.
+
+    Examples
+    --------
+    >>> first_line(OSError("It is gone.\\nSee below.")), first_line(TimeoutError())
+    ('It is gone', 'TimeoutError')
+    """
+    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+
+
 def nearest(name, known):
     """Return a hint at the known name that is most like this one, or nothing.
 

@@ -45,7 +45,7 @@ def add(commands):
 
 def main(options):
     """Simulate; return the exit status: 0; 130 where it was interrupted, 1 where its work was lost, and prints what it has."""
-    from reliability import dask_workers, distribute, fleet_document, fleet_runs, fleet_text
+    from reliability import distribute, fleet_document, fleet_runs, fleet_text, signals
     from reliability.commands.failed import fail, missing
     from reliability.commands.place import place
     from reliability.commands.progress import bar, compiling
@@ -63,7 +63,7 @@ def main(options):
         with place(options) as client:
             with compiling(), bar(" replications") as progress:
                 result = fleet_runs.simulate(config, options.seed, options.replications, client, progress)
-            with dask_workers.unheard():  # an impatient second Ctrl-C would tear it
+            with signals.unheard():  # an impatient second Ctrl-C would tear it
                 show(result)
         return 130 if result.partial else 0
     except ModuleNotFoundError as error:  # of what workers need
