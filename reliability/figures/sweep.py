@@ -17,7 +17,7 @@ MARKERS = "osD^v"
 MOST_LINES = 5  # as many as the style has colours and dashes
 MOST_TICKS = 6  # so that numbers of seven digits do not touch
 SHORT = 8  # points of an axis that each have a tick
-LETTER, LINE = 0.022, 0.055  # of an axis: the width of a figure and the height of a line of a label, with what keeps two apart
+LINES, LETTERS = 18, 40  # of labels along an axis: upright ones, and letters of those that are not
 MOST_LETTERS = 32
 MOST_ROWS = 40
 NOTE_LETTERS = 52  # in a line
@@ -145,7 +145,7 @@ def _explained(ax, names, note):
 
 
 def _scale_axis(ax, along):
-    """Give numbers their scale: a tick at each value where they are few or multiples, with labels as far as there is room."""
+    """Give numbers their scale: a tick at each value where they are few or multiples, with a label if there is room for all."""
     values = sorted(along)
     multiples = are_multiples(values)
     if multiples:
@@ -154,29 +154,15 @@ def _scale_axis(ax, along):
     if multiples or len(values) <= SHORT:
         ticks = values if len(values) <= SHORT else [values[place] for place in spread(len(values), MOST_TICKS)]
         at = np.log(ticks) if multiples else np.asarray(ticks, dtype=float)
-        words, at = [word(value) for value in ticks], (at - at[0]) / (at[-1] - at[0])
-        level = labelled(at, [LETTER * len(name) for name in words])
-        upright = len(level) < len(ticks)
-        kept = labelled(at, [LINE] * len(ticks)) if upright else level
-        ax.set_xticks(ticks, [name if i in kept else "" for i, name in enumerate(words)], rotation=90 if upright else 0)
+        words, gap = [word(value) for value in ticks], np.diff(at).min() / (at[-1] - at[0])
+        if gap < 1 / LINES:
+            words[1:-1] = [""] * len(words[1:-1])
+        upright = 1 / LINES <= gap < max(map(len, words)) / LETTERS
+        ax.set_xticks(ticks, words, rotation=90 if upright else 0)
     else:
         whole = all(isinstance(value, int) for value in values)
         ax.xaxis.set_major_locator(MaxNLocator(MOST_TICKS, integer=whole))
         ax.xaxis.set_major_formatter(lambda value, _: word(value))
-
-
-def labelled(at, widths):
-    """Return the places of the labels that do not touch, from both ends on.
-
-    >>> labelled([0.0, 0.1, 0.5, 1.0], [0.3, 0.3, 0.3, 0.3])
-    [0, 2, 3]
-    """
-    kept, last = [0], len(at) - 1
-    for i in range(1, last + 1):
-        clear = [abs(at[i] - at[other]) >= (widths[i] + widths[other]) / 2 for other in {kept[-1], last} - {i}]
-        if all(clear):
-            kept.append(i)
-    return kept
 
 
 def draw(results, values, folder):
