@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 START_S = 60.0  # how long a worker process may take to start
 GRACE_S = 0.5  # how long it has to end by itself
 TEMPORARY = ("TMPDIR", "JUPYTER_RUNTIME_DIR")  # where it, and a notebook that it runs, puts what it needs for a while
-# Open files that this process has at most, measured: 22 and 11.3 for each worker. With fewer, Dask waits without end.
+# Open files that this process has at most, measured: 22 and 11.3 for each worker. With a few less the workers start, and Dask
+# waits without end for what they do; that cannot be told from long work.
 FILES, FILES_A_WORKER = 32, 12
 
 
@@ -72,7 +73,7 @@ def _start(workers: int, stack: ExitStack) -> Client:
 def _allow_files(needed: int, workers: int) -> None:
     """Have the system allow as many open files as are needed, as far as it lets itself be told."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if resource.RLIM_INFINITY == soft or soft >= needed:
+    if soft == resource.RLIM_INFINITY or soft >= needed:
         return
     if hard != resource.RLIM_INFINITY and hard < needed:
         raise WorkLost(

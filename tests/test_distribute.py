@@ -16,10 +16,12 @@ from contextlib import ExitStack, contextmanager, suppress
 
 import dask
 import distributed
+import interruptions
 import pytest
-from distributed import Client
+from distributed import Client, LocalCluster
 from hypothesis import given
 from hypothesis import strategies as st
+from test_sweep import CLUSTER
 
 from reliability import dask_scheduler, distribute, sweep_cost
 from reliability.errors import BadInput
@@ -34,8 +36,11 @@ def slow_square(piece):
     return piece * piece
 
 
-def tasks(dask_scheduler):
-    return len(dask_scheduler.tasks)
+def wait_until(done, limit_s=60):
+    deadline = time.monotonic() + limit_s
+    while not done():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def deadly(piece):
@@ -76,9 +81,7 @@ def started(folder):
     )
     processes = [scheduler]
     try:
-        deadline = time.monotonic() + 60
-        while not file.exists() and time.monotonic() < deadline:
-            time.sleep(0.05)
+        wait_until(file.exists)
         workers = [
             start(
                 "distributed.cli.dask_worker",
@@ -97,6 +100,17 @@ def started(folder):
             process.kill()
         for process in processes:
             process.wait(timeout=30)
+
+
+LONG = ("simulate", "cluster.toml", "--replications", "1000000", "--json", "--workers")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with a cluster file, and an empty one for temporary files."""
+    (tmp_path / "cluster.toml").write_text(CLUSTER)
+    (tmp_path / "temporary").mkdir()
+    return tmp_path
 
 
 def test_in_this_process_the_results_come_in_order():
@@ -128,25 +142,17 @@ def test_worker_processes_of_ones_own_give_the_same_results_and_end():
         assert "took down" in str(error.value)
         assert "\n" not in str(error.value)
         pids = [*pids, *client.run(os.getpid).values()]
-    for pid in pids:
-        deadline = time.monotonic() + 30
-        while os.path.exists(f"/proc/{pid}") and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert not os.path.exists(f"/proc/{pid}")
+    wait_until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in pids))
 
 
-def test_a_scheduler_that_is_lost_leaves_what_was_done(tmp_path):
-    with started(tmp_path) as (address, scheduler, *_):
-        command = ["simulate", "example:airesim-base", "--replications", "1000000", "--json", "--scheduler", address]
-        with subprocess.Popen(
-            [sys.executable, "-m", "reliability", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        ) as process:
-            with Client(address) as client:
-                deadline = time.monotonic() + 120
-                while not client.run_on_scheduler(tasks) and time.monotonic() < deadline:
-                    time.sleep(0.2)
-            scheduler.kill()
-            out, said = process.communicate(timeout=60)
+def test_a_scheduler_that_is_lost_leaves_what_was_done(folder):
+    with (
+        started(folder) as (address, scheduler, *_),
+        interruptions.started(folder, *LONG[:-1], "--scheduler", address) as process,
+    ):
+        interruptions.wait_for_work(process)
+        scheduler.kill()
+        out, said = process.communicate(timeout=60)
     assert (process.returncode, said) == (1, "error: the connection to the scheduler is lost\n")
     assert json.loads(out)["partial"] is True
 
@@ -245,49 +251,34 @@ def test_a_scheduler_that_is_just_starting_is_waited_for(cluster, monkeypatch):
     assert len(tried) == 4
 
 
-@pytest.mark.parametrize("after_s", [1.5, 3, 9])
-def test_ctrl_c_is_for_the_command_alone(after_s, tmp_path):
+@pytest.mark.parametrize("when", ["starting", "working"])
+def test_ctrl_c_is_for_the_command_alone(when, folder):
     """A terminal sends it to all processes of the command, those that start and those that work."""
-    command = ["simulate", "example:airesim-base", "--replications", "1000000", "--workers", "2"]
-    with subprocess.Popen(
-        [sys.executable, "-m", "reliability", *command],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    ) as process:
-        time.sleep(after_s)
+    with interruptions.started(folder, *LONG, "2", temporary=folder / "temporary") as process:
+        if when == "working":
+            interruptions.wait_for_work(process)
+        else:
+            wait_until(lambda: list((folder / "temporary").iterdir()))  # their folder; they start right after
+            time.sleep(0.5)
         os.killpg(process.pid, signal.SIGINT)
-        _, said = process.communicate(timeout=120)
-    assert process.returncode == 130
-    assert said in ("", "interrupted\n")
+        out, said = process.communicate(timeout=120)
+    assert process.returncode in interruptions.ENDS
+    assert said == ("" if out else "interrupted\n")
+    assert list((folder / "temporary").iterdir()) == []
 
 
-def test_an_impatient_second_ctrl_c_is_no_other_word(tmp_path):
-    """It neither makes the end longer, nor leaves folders for temporary files, nor is it said twice."""
-    command = ["simulate", "example:airesim-base", "--replications", "1000000", "--json", "--workers", "1"]
-    for wait in (4, 12, 36):  # a busy machine may need longer until there is something to report
-        with subprocess.Popen(
-            [sys.executable, "-m", "reliability", *command],
-            env={**os.environ, "TMPDIR": str(tmp_path)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        ) as process:
-            time.sleep(wait)
+def test_an_impatient_second_ctrl_c_is_no_other_word(folder):
+    """It neither tears what there is to report, nor leaves folders for temporary files, nor is it said twice."""
+    with interruptions.started(folder, *LONG, "1", temporary=folder / "temporary") as process:
+        interruptions.wait_for_work(process)
+        for _ in range(2):
             process.send_signal(signal.SIGINT)
-            began = time.monotonic()
             time.sleep(0.3)
-            process.send_signal(signal.SIGINT)
-            out, said = process.communicate(timeout=60)
-        assert process.returncode in (130, -signal.SIGINT)
-        assert list(tmp_path.iterdir()) == []
-        if out:
-            break
+        out, said = process.communicate(timeout=60)
+    assert process.returncode in interruptions.ENDS
     assert json.loads(out)["partial"] is True
     assert said == ""
-    assert time.monotonic() - began < 4
+    assert list((folder / "temporary").iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -322,17 +313,28 @@ def test_a_worker_that_is_frozen_is_named(cluster, monkeypatch):
         os.kill(process, signal.SIGCONT)
 
 
-def test_where_no_worker_is_left_it_is_said_once(monkeypatch, caplog):
+@pytest.fixture
+def threads():
+    """A client of one worker that is a thread of this process; it starts and ends at once."""
+    with LocalCluster(1, processes=False, threads_per_worker=1, dashboard_address="127.0.0.1:0") as here, Client(here) as client:
+        yield client
+
+
+def test_where_no_worker_is_left_it_is_said_once(threads, monkeypatch):
+    said = []
+
+    class Answer(logging.Handler):
+        def emit(self, record):
+            said.append(record.getMessage())
+            threads.cluster.scale(1)
+
     monkeypatch.setattr(distribute, "LOOK_S", 0.1)
-    with distribute.place(workers=1) as client:
-        found = distribute.results(slow_square, range(40), client)
-        assert next(found) == (0, 0)
-        client.cluster.scale(0)
-        threading.Timer(1, client.cluster.scale, [1]).start()
-        assert len(list(found)) == 39
-    assert [one.getMessage() for one in caplog.records if one.name == "reliability.distribute"] == [
-        "no worker is left; waiting for one"
-    ]
+    monkeypatch.setattr(distribute.log, "handlers", [Answer()])
+    found = distribute.results(slow_square, range(40), threads)
+    assert next(found) == (0, 0)
+    threads.cluster.scale(0)
+    assert len(list(found)) == 39
+    assert said == ["no worker is left; waiting for one"]
 
 
 def test_workers_for_which_there_are_not_enough_files_are_refused_in_one_line():
@@ -381,14 +383,13 @@ def test_batches_keep_the_overhead_low_and_the_workers_busy(points, seconds, wor
         assert workers * task_s <= 0.55 * size * seconds  # the scheduler keeps up
 
 
-def test_the_scheduler_is_not_given_all_tasks_at_once(monkeypatch):
+def test_the_scheduler_is_not_given_all_tasks_at_once(threads, monkeypatch):
     monkeypatch.setattr(distribute, "AHEAD", 3)
     submitted, most = [], 0
-    with distribute.place(workers=1) as client:
-        submit = client.submit
-        monkeypatch.setattr(client, "submit", lambda *args, **more: submitted.append(args) or submit(*args, **more))
-        for done, _ in enumerate(distribute.results(square, range(12), client)):
-            most = max(most, len(submitted) - done)
+    submit = threads.submit
+    monkeypatch.setattr(threads, "submit", lambda *args, **more: submitted.append(args) or submit(*args, **more))
+    for done, _ in enumerate(distribute.results(square, range(12), threads)):
+        most = max(most, len(submitted) - done)
     assert (len(submitted), most) == (12, 3)
 
 
