@@ -40,6 +40,7 @@ def execute(page: str, notebook: NotebookNode, values: Mapping, progress: bool) 
 
     form = "{desc}: {n_fmt} of {total_fmt} cells |{bar}| {elapsed}"
     bar = {"desc": page, "leave": False, "ncols": 78, "bar_format": form}
+    logging.getLogger("papermill").setLevel(logging.CRITICAL)  # how a kernel ended is said here
     with TemporaryDirectory(prefix="reliability-") as folder:
         manager = _kernel(folder)
         try:
@@ -60,9 +61,8 @@ def execute(page: str, notebook: NotebookNode, values: Mapping, progress: bool) 
             reason = " ".join(f"{error.ename}: {error.evalue}".split())
             raise RunFailed(f"{page}: cell [{error.exec_count}] failed: {reason}") from None
         except (KeyboardInterrupt, SystemExit):
-            # A kernel that is just starting would miss its folder, and both tell at length of what ends with it.
-            for name in ("asyncio", "papermill"):
-                logging.getLogger(name).setLevel(logging.CRITICAL)
+            # A kernel that is just starting would miss its folder, and tell at length of what ends with it.
+            logging.getLogger("asyncio").setLevel(logging.CRITICAL)
             for process in manager.launched:
                 process.kill()
             raise

@@ -13,11 +13,11 @@ from contextlib import contextmanager
 from reliability.commands import progress
 
 @contextmanager
-def bar(*_):
+def bar(unit, what=None):
     said = []
 
     def update(done, wanted):
-        if done and not said:
+        if done and not what and not said:
             said.append(print("working", file=sys.stderr, flush=True))
 
     yield update

@@ -1,5 +1,6 @@
 """Work through Dask: the same results wherever it is done, a worker that is killed, a scheduler that is not there."""
 
+import asyncio
 import errno
 import http.server
 import json
@@ -13,6 +14,7 @@ import sys
 import threading
 import time
 from contextlib import ExitStack, contextmanager, suppress
+from types import SimpleNamespace
 
 import dask
 import distributed
@@ -372,6 +374,28 @@ def test_workers_that_do_not_start_say_what_the_system_refused(monkeypatch):
     said = r"the worker processes cannot be started \(Resource temporarily unavailable\)"
     with pytest.raises(distribute.WorkLost, match=said), distribute.place(workers=1):
         pass
+
+
+def test_workers_without_a_client_are_ended_before_their_folder_goes(monkeypatch):
+    there = []
+
+    class Cluster(SimpleNamespace):
+        workers = {}
+
+        def sync(self, work):
+            asyncio.run(work())
+
+        def close(self):
+            there.append(os.path.isdir(dask.config.get("temporary-directory")))
+
+    def lost(_):
+        raise OSError("no way there")
+
+    monkeypatch.setattr(distributed, "LocalCluster", Cluster)
+    monkeypatch.setattr(distributed, "Client", lost)
+    with pytest.raises(distribute.WorkLost, match="no way there"), distribute.place(workers=1):
+        pass
+    assert there == [True]
 
 
 @given(st.integers(1, 10**7), st.floats(1e-9, 1e4), st.integers(1, 1000))

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -74,6 +75,13 @@ def test_an_interruption_waits_until_all_files_are_there(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         put(tmp_path / "out", "2")
     assert found(tmp_path / "out") == dict.fromkeys(NAMES, "2")
+
+
+def test_outside_the_main_thread_no_signal_is_touched(tmp_path):
+    """Python allows that in the main thread alone."""
+    with ThreadPoolExecutor(1) as other:
+        other.submit(put, tmp_path / "out", "1").result()
+    assert found(tmp_path / "out") == dict.fromkeys(NAMES, "1")
 
 
 def test_what_goes_wrong_before_leaves_nothing(tmp_path):
