@@ -79,6 +79,11 @@ def place(workers: int | None = None, scheduler: str | None = None) -> Iterator[
         yield client
 
 
+def workers(client: Client | None) -> int:
+    """Return how many workers there are; at least 1, which stands for this process, or for what is lost and will be told so."""
+    return max(len(client.scheduler_info().get("workers", ())), 1) if client else 1
+
+
 def results(function: Callable[[Any], Any], pieces: Sequence[Any], client: Client | None = None) -> Iterator[tuple]:
     """Yield (index, function(piece)) of each piece, as they come.
 

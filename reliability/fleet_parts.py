@@ -35,7 +35,7 @@ class Failures(Part):
     Each node fails at random; the bad ones, besides, systematically at `bad_factor` times the random
     rate, until a repair cures them. Systematic failures are always exponential. The failure clock of a
     node runs while the job runs ("running"), or in its stops as well ("always"); never on a node that
-    is idle. A burst takes all nodes of one blast radius; the random failures of a node are as many
+    is outside the job. A burst takes all nodes of one blast radius; the random failures of a node are as many
     whatever the radii, as in :mod:`reliability.bursts`.
     """
 
@@ -181,7 +181,10 @@ class Recovery(Part):
 
 
 class Elastic(Part):
-    """On with fewer data-parallel replicas while nodes are away, at the sizes of :mod:`reliability.elastic`."""
+    """On with fewer data-parallel replicas while nodes are away, at the sizes of :mod:`reliability.elastic`.
+
+    Nodes that are left over at such a size stay in the job, without work, and fail like the others.
+    """
 
     nodes_per_replica: int = whole("nodes of one data-parallel replica; it divides job_nodes", 1, MOST_NODES)
     batch: int | None = whole(

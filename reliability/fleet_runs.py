@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from reliability import fleet
-from reliability.distribute import WorkLost, results
+from reliability.distribute import WorkLost, results, workers
 from reliability.fleet_result import FleetResult, join
 
 if TYPE_CHECKING:
@@ -69,8 +69,7 @@ def simulate(
 
 def _block(replications: int, client: Client) -> int:
     """Return how many replications a task has: each worker gets four tasks, so that none waits long for the last."""
-    workers = len(client.scheduler_info()["workers"])
-    return min(BLOCK, math.ceil(replications / (4 * max(workers, 1))))
+    return min(BLOCK, math.ceil(replications / (4 * workers(client))))
 
 
 def _simulate(piece):

@@ -24,13 +24,14 @@ def fault(r):
     kind, u = _class(r)
     work.roll_back(r)
     seat, systematic = nodes.failing(r)
-    lost = _radius(r, systematic)
+    size = _radius(r, systematic)
     counts[FAILURES] += 1
     counts[SYSTEMATIC] += systematic
-    if lost > 1:  # in which no single node is to blame
+    if size > 1:  # a burst, in which no single node is to blame, were the job down to one
+        others = min(size, s.active) - 1
         counts[BURSTS] += 1
         nodes.withdraw(r, seat, False)
-        for _ in range(lost - 1):
+        for _ in range(others):
             nodes.withdraw_any(r)
     elif u < r.table[kind].right:
         nodes.withdraw(r, seat, True)
@@ -58,14 +59,14 @@ def _class(r):
 
 @compiled
 def _radius(r, systematic):
-    """Return how many nodes a failure takes with it, its own included."""
+    """Return the blast radius of a failure: how many nodes it takes, its own included, if the job has them."""
     if not r.c.bursts:
         return 1
     u, i = take(r, SIZE), 0
     while i < r.c.sizes - 1 and u >= r.table[i].burst_share:
         u -= r.table[i].burst_share
         i += 1
-    return 1 if systematic else min(r.table[i].burst_size, r.s.active)
+    return 1 if systematic else r.table[i].burst_size
 
 
 @compiled

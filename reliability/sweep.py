@@ -228,7 +228,7 @@ def run(
         took = time.perf_counter() - began
     if not left:
         return
-    workers = len(client.scheduler_info()["workers"]) if client else 1
+    workers = distribute.workers(client)
     size = sweep_cost.batch_size(len(left), took, workers)
     batches = [(left[i : i + size], key, grid.replications) for i in range(0, len(left), size)]
     for _, results in distribute.results(simulate_points, batches, client):

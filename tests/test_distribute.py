@@ -447,3 +447,10 @@ def test_the_text_has_the_measured_figures():
     assert "takes 30 ms where the command runs, and 1 kB of memory" in text
     assert "The overhead of a task is 1 ms" in text
     assert f"36,000 such points take {sweep_cost.hours(36_000, 10, EASY)['all']:.2g} h on 10 cores" in text
+
+
+def test_a_scheduler_that_is_lost_counts_as_one_worker():
+    """Whoever is to share out work then goes on to where the loss is told."""
+    assert distribute.workers(SimpleNamespace(scheduler_info=dict)) == 1
+    assert distribute.workers(SimpleNamespace(scheduler_info=lambda: {"workers": {"a": {}, "b": {}}})) == 2
+    assert distribute.workers(None) == 1

@@ -459,6 +459,21 @@ def test_every_bin_has_a_meaning_and_a_place_in_the_goodput_taxonomy():
             {"failures": {"rate_per_node_day": 60000.01}},
             "failures.rate_per_node_day = 60000.01: means 1,000,000,167 events in a replication; the model does at most 1,000,000,000",
         ),
+        (
+            {"work_h": 720.0, "horizon_h": None, "job_nodes": 16384, "pool_nodes": None, "failures": {"rate_per_node_day": 0.006},
+             "checkpoint": {"interval_s": 14400.0, "write_s": 30.0}},
+            r"fleet.checkpoint: means about 2,\d{3},\d{3},\d{3} failures until the work is done, since the job needs 14,430 s without one "
+            r"and has one every 878.9 s; the model does at most 1,000,000,000$",
+        ),
+        (
+            {"work_h": 1000.0, "horizon_h": None, "failures": {"rate_per_node_day": 1.0},
+             "checkpoint": {"interval_s": 600.0, "upload_s": 1e6, "drag": 1.0}},
+            r"fleet.checkpoint: means about \de\+\d+ failures until the work is done, since the job needs 1,000,600 s without one",
+        ),
+        (
+            {"work_h": 1000.0, "horizon_h": None, "failures": {"rate_per_node_day": 1.0}, "checkpoint": {"interval_s": 1e12}},
+            "fleet.checkpoint: means about .* since the job needs 3,600,000 s without one",
+        ),
         ({"failures": {"rate_per_node_day": 1e9}, "job_nodes": 10**6, "horizon_h": 1e6}, "means 4e\\+19 events"),
     ],
 )

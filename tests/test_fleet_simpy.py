@@ -63,6 +63,13 @@ CASES = {
         **SMALLER,
         **EVERY_PART,
     },
+    "bursts, down to one node": {
+        **LONG,
+        "job_nodes": 2, "pool_nodes": 2, "warm_standbys": 0, "spare_nodes": 0,
+        "failures": {"rate_per_node_day": 1.0, "burst_shares": [0.6, 0.4], "burst_sizes": [1, 2]},
+        "elastic": {"nodes_per_replica": 1, "reshard_s": 200.0},
+        "retirement": {"failures": 3},
+    },
     "named": {"failures": {**WORN, **ALWAYS}, "faults": BLAMED, "checkpoint": BLOCKING},
     "lognormal": {"failures": {"life": "lognormal", "cv": 1.5}},
     "every part": {
