@@ -91,6 +91,9 @@ def _kernel(folder: str) -> type:
         kernel_spec = KernelSpec(argv=command, display_name="Python 3", language="python", env=environment)
         launched: ClassVar[list] = []  # the kernels' processes
 
+        def _connection_file_default(self):
+            return os.path.join(folder, "connection.json")  # where an interruption leaves none
+
         async def _async_launch_kernel(self, *args, **options):
             await super()._async_launch_kernel(*args, **options)
             self.launched.append(self.provisioner.process)
