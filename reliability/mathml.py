@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.writers.html5 import HTML5Translator
 
+_FENCES = {"{": "}", "\N{LEFT CEILING}": "\N{RIGHT CEILING}", "\N{LEFT FLOOR}": "\N{RIGHT FLOOR}"}
 _BRACES = ("\N{TOP CURLY BRACKET}", "\N{BOTTOM CURLY BRACKET}")
 CSS = Path(__file__).with_name("mathml.css")
 FONT = "stix-two-math.woff"
@@ -105,12 +106,26 @@ def _finish(markup: str, tex: str) -> str:
             element.tag = element[0].tag  # its label belongs under or over the brace, not beside it
         if element.get("class") == "ams-align":
             element.set("displaystyle", "true")
+        _keep_low(element)
     formula = ElementTree.Element("math", root.attrib)
     semantics = ElementTree.SubElement(formula, "semantics")
     row = semantics if len(root) == 1 else ElementTree.SubElement(semantics, "mrow")
     row.extend(root)
     ElementTree.SubElement(semantics, "annotation", encoding="application/x-tex").text = tex
     return ElementTree.tostring(formula, encoding="unicode", short_empty_elements=False)
+
+
+def _keep_low(row: ElementTree.Element) -> None:
+    r"""Keep a pair of fences from growing as high as a sum beside it; one that holds its whole row, as \left makes, may."""
+    open_ = []
+    for place, element in enumerate(row):
+        if element.tag == "mo" and element.text in _FENCES:
+            open_.append(place)
+        elif open_ and element.tag == "mo" and element.text == _FENCES[row[open_[-1]].text]:
+            first = open_.pop()
+            if (first, place) != (0, len(row) - 1):
+                for fence in (row[first], element):
+                    fence.set("stretchy", "false")
 
 
 def _is_brace(element: ElementTree.Element) -> bool:

@@ -42,6 +42,19 @@ def test_what_a_formula_shows(tex, text):
     assert shown(tex) == text
 
 
+@pytest.mark.parametrize(
+    ("tex", "stretchy"),
+    [
+        (r"\sum_k \Delta(\{k\})", ["false", "false"]),
+        (r"\{j\} \sum_k \lceil k \rceil \{k\}", 6 * ["false"]),
+        (r"\sum_j \left\{ \sum_k \lfloor k \rfloor \right\}", [None, "false", "false", None]),
+        (r"x = \begin{cases} 1 \\ 2 \end{cases}", [None]),
+    ],
+)
+def test_fences_grow_with_what_they_hold_and_not_with_what_stands_beside_them(tex, stretchy):
+    assert [fence.get("stretchy") for fence in soup(tex)("mo") if fence.get_text() in "{}⌈⌉⌊⌋"] == stretchy
+
+
 def test_the_tex_comes_along_as_an_annotation():
     formula = soup(r" \frac{a}{b < c} ")
     assert formula.math["display"] == "block"
