@@ -63,7 +63,7 @@ def sizes(p):
         restarts = [fleets.cold_s(p, size), fleets.swap_s(p, size)]
         cells = [states[0][0], states[1][0], *restarts, states[0][1], states[1][1]]
         rows.append([f"{size:,}", *map(duration, cells)])
-    header = ["GPUs", "a failure every", "all turned", "cold restart", "swap", "interval", "all turned"]
+    header = ["GPUs", "a failure every", "the same, all turned", "cold restart", "swap", "interval", "interval, all turned"]
     return table(header, rows)
 
 

@@ -89,6 +89,8 @@ def _consequence(found):
         if start:
             return f"So they {STRICTLY}."
         return f"So they do not {STRICTLY}." if denied else f"So it is not shown that they {STRICTLY}."
+    if start == max(found):  # which says nothing of larger ones
+        return f"So at {start:,} GPUs, the largest here, the three {STRICTLY}."
     if start:
         return f"From {start:,} GPUs on, then, the three {STRICTLY}."
     return f"So {'there is no size here' if denied else 'no size is shown here'} from which on the three {STRICTLY}."
