@@ -116,6 +116,25 @@ def test_a_verdict_ranks_by_the_currency_and_its_lead_is_paired():
 def test_the_fewest_standbys_that_are_as_good_are_taken():
     assert policies_maps.fewest_as_good([0, 2, 5, 9], [0.1, 0.8, 0.9, 0.9 + policies_maps.SLACK / 2]) == 5
     assert policies_maps.fewest_as_good([0, 2, 5, 9], [0.1, 0.8, 0.9, 0.9 + policies_maps.SLACK * 2]) == 9
+    nearly = [0.1, 0.8, 0.9, 0.9 + policies_maps.SLACK / 2]
+    assert [policies_maps.fewest_as_good([0, 2, 5, 9], nearly, k) for k in (2, 5, 9)] == [5, 5, 9]
+
+
+def test_a_job_has_the_same_pool_wherever_the_page_asks_for_it():
+    p = inputs(gpus=1024, sizes=[1024, 2048], rates=[6.5, 20.0], repairs_h=[24.0, 4.0], days=10, lemon_days=5, rules=[2])
+    result = policies.compute(p)
+    own, curves = result.values["own"], result.values["curves"]
+    assert {b: {c: one[c].standbys for c in one} for b, one in own.items()} == {b: one["standby"].best for b, one in curves.items()}
+    for name, place in (("by_rate", 0), ("by_repair", 1)):  # 6.5 failures and 24 h of repair
+        assert result.values[name][place][0] is own[False]
+    assert result.values["by_rate"][0][1] is result.values["by_repair"][1][1]
+    assert " of 6, both leads shown." in result.sections["answer"]
+
+
+def test_fewer_standbys_than_the_cheapest_are_not_the_best_in_time():
+    loss = policies_maps.SLACK / 2
+    samples = {"time": [np.full(3, x) for x in (0.5, 0.9, 0.9 + loss)], "money": [np.full(3, x) for x in (0.5, 0.8, 0.81)]}
+    assert policies_maps._curves([0, 4, 8], samples).best == {"time": 8, "money": 8}
 
 
 def test_an_empty_pool_waits_or_shrinks_and_a_large_one_knows_no_difference():

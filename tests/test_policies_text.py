@@ -143,8 +143,8 @@ def test_a_diagnosis_that_is_seldom_wrong_is_not_said_never_to_be():
 def test_what_is_tried_again_meets_the_failures_of_the_tables():
     p = inputs(failures_per_1000_node_days=60.0)
     result = policies.compute(p)
-    own = policies.verdicts(p, policies.page_case(p), policies.generators(p)["own"])
-    assert own["money"].means == result.values["own"][False]["money"].means
+    again, own = policies.own(p), result.values["own"][False]
+    assert {c: (one.means, one.standbys) for c, one in again.items()} == {c: (one.means, one.standbys) for c, one in own.items()}
     assert policies.rules(p, policies.generators(p)["lemons"]) == result.values["rules"]
 
 
@@ -168,12 +168,13 @@ def test_no_solution_draws_failures_of_its_own(page):
 def test_how_short_a_stop_must_be(resize_s, short, tried, said, monkeypatch):
     seen = []
 
-    def verdicts(p, case, rng):
+    def verdicts(p, case, rng, chosen):
         seen.append(p.resize_s)
         # Twice as long stops make it the best in the mean, and no more.
         return {"money": verdict("elastic" if p.resize_s <= 2 * short else "standby", shown=p.resize_s <= short)}
 
     monkeypatch.setattr(policies_tries, "verdicts", verdicts)
+    monkeypatch.setattr(policies_tries, "own_pool", lambda p: {"time": 1, "money": 1})
     p = inputs(resize_s=resize_s)
     assert policies.stop_said(p, policies.longest_stop(p)) == said
     assert seen == tried

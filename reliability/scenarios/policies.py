@@ -15,7 +15,7 @@ from reliability.scenarios.policies_drawn import (  # noqa: F401  part of the pa
 )
 from reliability.scenarios.policies_fleets import build, generators, has_bursts, kept, page_case  # noqa: F401
 from reliability.scenarios.policies_lemons import rules  # noqa: F401
-from reliability.scenarios.policies_maps import compare, verdicts  # noqa: F401
+from reliability.scenarios.policies_maps import compare, own, verdicts  # noqa: F401
 from reliability.scenarios.policies_peers import sections as peers  # noqa: F401
 from reliability.scenarios.policies_tries import best_rules_said, cheapest_said, longest_stop, stop_said  # noqa: F401
 
@@ -97,16 +97,22 @@ class Parameters(PageParameters):
 
 def compute(p):
     """Compare the ways back and the rules under parameters `p`."""
-    own, maps, curves, lemons = generators(p).values()
+    compared, maps, tried, lemons = generators(p).values()
     cases = {False: page_case(p)} | ({True: page_case(p, bursts=True)} if has_bursts(p) else {})
+    curves = {
+        bursts: policies_maps.by_standbys(p, case, policies_maps.curve_numbers(p), tried, ("standby", "elastic"))
+        for bursts, case in cases.items()
+    }
+    found = {
+        bursts: policies_maps.verdicts(p, case, compared, curves[bursts]["standby"].best)
+        for bursts, case in cases.items()
+    }
+    known = {cases[False]: found[False]}  # a job has one answer, wherever on the page it is asked for
     values = {
-        "own": {bursts: policies_maps.verdicts(p, case, own) for bursts, case in cases.items()},
-        "by_rate": policies_maps.grid(p, maps, rates=p.rates),
-        "by_repair": policies_maps.grid(p, maps, repairs_h=p.repairs_h),
-        "curves": {
-            bursts: policies_maps.by_standbys(p, case, policies_maps.curve_numbers(p), curves, ("standby", "elastic"))
-            for bursts, case in cases.items()
-        },
+        "own": found,
+        "by_rate": policies_maps.grid(p, maps, known, rates=p.rates),
+        "by_repair": policies_maps.grid(p, maps, known, repairs_h=p.repairs_h),
+        "curves": curves,
         "rules": policies_lemons.rules(p, lemons),
     }
     return Result({}, policies_text.sections(p, values), values)

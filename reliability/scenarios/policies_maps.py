@@ -6,10 +6,10 @@ import numpy as np
 
 from reliability import fleet
 from reliability.fleet_result import Estimate, estimate
-from reliability.scenarios.policies_fleets import Case, build, has_bursts, kept, page_case, standbys_to_try
+from reliability.scenarios.policies_fleets import Case, build, generators, has_bursts, kept, page_case, standbys_to_try
 
 CURRENCIES = ("time", "money")
-POINTS = 24  # numbers of standbys of a curve
+POINTS = 24  # evenly spaced numbers of standbys of a curve
 SLACK = 0.0005  # of ETTR: fewer standbys are as good as the most, where they lose no more
 
 
@@ -65,18 +65,21 @@ class Verdict:
         return self.gain.mean / self.value if self.value > 0 else 0.0
 
 
-def fewest_as_good(numbers, ettr):
-    """Return the least number of standbys whose ETTR is within `SLACK` of the greatest.
+def fewest_as_good(numbers, ettr, cheapest=0):
+    """Return the least number of standbys whose ETTR is within `SLACK` of the greatest, and not below the cheapest of them.
 
     Parameters
     ----------
     numbers : list of int, rising
     ettr : array [n]
+    cheapest : int
+        Where it is as good as any, fewer than it are the best in no currency.
     """
-    return numbers[int(np.argmax(np.asarray(ettr) >= np.max(ettr) - SLACK))]
+    good = [k for k, share in zip(numbers, ettr, strict=True) if share >= max(ettr) - SLACK]
+    return max(good[0], cheapest) if cheapest in good else good[0]
 
 
-def verdicts(p, case, rng):
+def verdicts(p, case, rng, chosen=None):
     """Compare the ways back of one case in both currencies.
 
     The numbers of standbys are chosen on one set of failures, and the ways compared on another, so that
@@ -87,17 +90,29 @@ def verdicts(p, case, rng):
     p : Parameters
     case : Case
     rng : numpy.random.Generator
+    chosen : dict of currency to int, optional
+        The numbers of standbys, where they have been chosen already.
 
     Returns
     -------
     dict of currency to Verdict
     """
-    tried = by_standbys(p, case, standbys_to_try(p, case), rng)["standby"]
-    chosen = {currency: tried.best[currency] for currency in CURRENCIES}
+    if chosen is None:
+        chosen = by_standbys(p, case, standbys_to_try(p, case), rng)["standby"].best
     fleets = {(way, 0): build(p, case, way) for way in ("wait", "cold", "elastic")}
     fleets |= {("standby", k): build(p, case, "standby", k) for k in chosen.values() if k}
     found = {key: kept(p, case, *key, result) for key, result in compare(p, fleets, rng).items()}
     return {currency: _verdict(case, currency, found, chosen[currency]) for currency in CURRENCIES}
+
+
+def own_pool(p):
+    """Return the numbers of standbys of the page's own job under single failures, by currency: those of its curve."""
+    return by_standbys(p, page_case(p), curve_numbers(p), generators(p)["curves"])["standby"].best
+
+
+def own(p):
+    """Compare the ways back of the page's own job under single failures, those of the page's table."""
+    return verdicts(p, page_case(p), generators(p)["own"], own_pool(p))
 
 
 def compare(p, fleets, rng):
@@ -113,8 +128,17 @@ def _verdict(case, currency, found, standbys):
     return Verdict(case, means, standbys, ranked, estimate(samples[ranked[0]] - samples[ranked[1]]).within(-1, 1), both)
 
 
-def grid(p, rng, rates=None, repairs_h=None):
+def grid(p, rng, known, rates=None, repairs_h=None):
     """Compare the ways back over the page's sizes, and over failure rates or repair times.
+
+    Parameters
+    ----------
+    p : Parameters
+    rng : numpy.random.Generator
+    known : dict of Case to dict of currency to Verdict
+        What has been found, and is not found again; the rest is added.
+    rates, repairs_h : list of float
+        One of the two.
 
     Returns
     -------
@@ -123,7 +147,11 @@ def grid(p, rng, rates=None, repairs_h=None):
     """
     nodes = [gpus // p.gpus_per_node for gpus in sorted(p.sizes)]
     rows = [{"rate": rate / 1000} for rate in sorted(rates or [])] or [{"repair_h": h} for h in sorted(repairs_h)]
-    return [[verdicts(p, page_case(p, job_nodes=n, **row), rng) for n in nodes] for row in rows]
+    cases = [[page_case(p, job_nodes=n, **row) for n in nodes] for row in rows]
+    for case in (case for row in cases for case in row):
+        if case not in known:
+            known[case] = verdicts(p, case, rng)
+    return [[known[case] for case in row] for row in cases]
 
 
 @dataclass(frozen=True)
@@ -135,7 +163,7 @@ class Curves:
     numbers : list of int
     estimates : dict of currency to list of Estimate
     best : dict of currency to int
-        In time the fewest that are as good as the most; in money the cheapest.
+        In time the fewest that are as good as any; in money the cheapest.
     flat : (int, int)
         The least and the greatest number for which no difference to the cheapest is shown.
     cheapest : array [n]
@@ -178,14 +206,20 @@ def _curves(numbers, samples):
     return Curves(
         numbers,
         {c: [estimate(sample).within(0, 1) for sample in samples[c]] for c in CURRENCIES},
-        {"time": fewest_as_good(numbers, [s.mean() for s in samples["time"]]), "money": numbers[cheapest]},
+        {
+            "time": fewest_as_good(numbers, [s.mean() for s in samples["time"]], numbers[cheapest]),
+            "money": numbers[cheapest],
+        },
         (min(flat), max(flat)),
         samples["money"][cheapest],
     )
 
 
 def curve_numbers(p):
-    """Return the numbers of standbys of the page's curves: from 0 to where even bursts seldom find too few."""
+    """Return the numbers of standbys of the page's curves: from 0 to where even bursts seldom find too few.
+
+    Evenly spaced ones, and those among which the best lies.
+    """
     kinds = (False, True) if has_bursts(p) else (False,)
-    most = max(standbys_to_try(p, page_case(p, bursts=bursts))[-1] for bursts in kinds)
-    return sorted({round(k) for k in np.linspace(0, most, POINTS)})
+    likely = {k for bursts in kinds for k in standbys_to_try(p, page_case(p, bursts=bursts))}
+    return sorted({*likely, *(round(k) for k in np.linspace(0, max(likely), POINTS))})

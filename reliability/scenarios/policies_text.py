@@ -4,7 +4,7 @@ from reliability.fleet_cost import cost_of_useful_hour
 from reliability.fleet_result import estimate
 from reliability.scenarios.base import duration
 from reliability.scenarios.policies_fleets import MEANING, WAYS
-from reliability.scenarios.policies_maps import CURRENCIES
+from reliability.scenarios.policies_maps import CURRENCIES, SLACK
 from reliability.scenarios.policies_rules_text import rules, rules_said
 from reliability.text import counted, percent, table
 from reliability.units import DAY_S
@@ -22,6 +22,7 @@ def sections(p, values):
         "by_rate": _wins(values["by_rate"]),
         "by_repair": _wins(values["by_repair"]),
         "curves": _curves(p, values["curves"]),
+        "numbers": _numbers(values["curves"]),
         "together": _together(p, values["curves"]),
         "rules": rules(values["rules"]),
         "rules_said": rules_said(p, values["rules"]),
@@ -64,7 +65,8 @@ def _at_least(number):
 def _answer(p, values):
     time, cheap = (values["own"][False][currency] for currency in CURRENCIES)
     every = duration(DAY_S / (time.case.job_nodes * p.rate))
-    maps = [verdict for name in ("by_rate", "by_repair") for row in values[name] for verdict in row]
+    cells = [verdict for name in ("by_rate", "by_repair") for row in values[name] for verdict in row]
+    maps = {verdict["time"].case: verdict for verdict in cells}.values()  # a job may be in both
     apart = sum(v["time"].best != v["money"].best and v["time"].shown and v["money"].shown for v in maps)
     best = (
         f"In **time** the best is **{named(time.best, time.standbys)}**: ETTR {percent(time.value, 1)}, {lead(time, 'time')}. "
@@ -128,6 +130,14 @@ def _curves(p, curves):
         ])  # fmt: skip
     header = ["failures", "fewest as good as any (ETTR)", "cheapest (cost of a useful GPU-hour)", "as cheap"]
     return table([*header, "about half as many", "about twice as many"], rows)
+
+
+def _numbers(curves):
+    numbers = curves[False]["standby"].numbers
+    return (
+        f"Tried are {counted(len(numbers), 'number')} of standbys up to {numbers[-1]:,}; a map tries fewer for each of its jobs. "
+        f"As good as any is an ETTR within {100 * SLACK:g} points of the greatest; fewer than the cheapest are not taken for it."
+    )
 
 
 def _each(curves):

@@ -1,7 +1,7 @@
 """The exercises of the page on policies: what is tried, under the failures of the page's own tables, and what is said of it."""
 
 from reliability.scenarios.policies_fleets import generators, page_case
-from reliability.scenarios.policies_maps import verdicts
+from reliability.scenarios.policies_maps import own_pool, verdicts
 from reliability.scenarios.policies_rules_text import gained, signed
 from reliability.scenarios.policies_text import NO_WORK, cost, lead, named
 
@@ -20,12 +20,12 @@ def longest_stop(p):
     float or None
         `resize_s`, halved as often as it takes, or 0; None where even that is not enough.
     """
-    stops = [p.resize_s]
+    pool, stops = own_pool(p), [p.resize_s]  # stops that no standby makes leave the pool as it is
     while stops[-1] > 2 * SHORTEST_S:
         stops.append(stops[-1] / 2)
     for stop in dict.fromkeys([*stops, 0.0]):
         shorter = p.model_copy(update={"resize_s": stop})
-        verdict = verdicts(shorter, page_case(p), generators(p)["own"])["money"]
+        verdict = verdicts(shorter, page_case(p), generators(p)["own"], pool)["money"]
         if verdict.best == "elastic" and verdict.shown:
             return stop
     return None
