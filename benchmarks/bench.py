@@ -256,7 +256,7 @@ def main(arguments=None):
             mark = "  <-" if row["size"] == headline else ""
             print(
                 f"  N = {row['size']:>9,}  {1e3 * row['seconds']:9.2f} ms  floor {1e3 * row['floor_seconds']:9.2f} ms"
-                f"  ratio {row['ratio']:8.3g}  peak {row['peak_bytes'] / 1e6:8.1f} MB{mark}"
+                f"  ratio {row['ratio']:8.3g}  peak {row['peak_bytes'] / 1e6:8.2f} MB{mark}"
             )
         print(f"  time grows as N^{growth(rows):.2f}\n", flush=True)
     report["sweep"] = sweeps.main(options.quick)

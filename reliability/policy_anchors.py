@@ -58,8 +58,24 @@ def airesim_settings(recovery_min=None):
     }
 
 
+@cache
+def airesim_runs(standbys=None):
+    """Simulate AIReSim's base case, or the same pool with another number of warm standbys on the same failures.
+
+    Parameters
+    ----------
+    standbys : int, optional
+        Those of the base case, where they are not given.
+
+    Returns
+    -------
+    FleetResult
+    """
+    return run(airesim_settings() | ({} if standbys is None else {"warm_standbys": standbys}), RUNS)
+
+
 def _airesim():
-    result, printed = run(airesim_settings(), RUNS), facts.value("airesim_results")
+    result, printed = airesim_runs(), facts.value("airesim_results")
     samples = {
         "training_time": result.training_time_h,
         "restart": result.hours_lost["restart"],

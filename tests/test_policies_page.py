@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from reliability import facts, fleet_config, scenarios
+from reliability import anchor_runs, facts, fleet_config, policy_anchors, scenarios
 from reliability.fleet_result import estimate
 from reliability.scenarios import policies, policies_lemons, policies_maps, policies_peers, policies_text
 from reliability.scenarios.base import ParameterError
@@ -195,6 +195,23 @@ def test_reliability_economics_pools_differ_by_their_price_alone(monkeypatch):
     free = [policies_peers.unpriced(printed[k], nodes, k) for k in (8, 32)]
     assert abs(free[0] - free[1]) < 0.0011 < printed[8] - printed[32]  # rounding of the printed digits
     assert 2 < pool.best < 8 and pool.at(pool.best)[1] > max(pool.at(8)[1], pool.at(32)[1])
+
+
+def test_the_pools_of_the_peers_are_simulated_by_the_runs_of_their_anchors():
+    assert policies_peers.airesim()[facts.value("airesim_nodes")["standbys"]] is policy_anchors.airesim_runs()
+    settings = policy_anchors.economics_settings(standbys=8, saved="overlapped")
+    assert policies_peers._ratio(settings) == estimate(anchor_runs.run(settings).effective_training_ratio)
+
+
+def test_more_standbys_than_airesim_has_wait_longer_by_the_preemptions_that_fill_them_up():
+    none, own, idle = policies_peers.airesim().values()
+    longer = estimate(idle.hours_lost["waiting"] - own.hours_lost["waiting"])
+    counts = {name: idle.counts[name] - own.counts[name] for name in ("host_selections", "preemptions")}
+    minutes = facts.value("airesim_times_min")
+    explained = sum(counts[f"{name}s"].mean() * minutes[name.split("_")[-1]] / 60 for name in ("host_selection", "preemption"))
+    assert longer.low > 0 and longer.mean == pytest.approx(explained, abs=0.1)
+    assert estimate(own.effective_training_ratio - idle.effective_training_ratio).low > 0
+    assert none.hours_lost["waiting"].mean() > idle.hours_lost["waiting"].mean()
 
 
 def test_delta_pool_that_seldom_runs_empty_is_neither_the_least_nor_the_cheapest(monkeypatch):

@@ -136,7 +136,8 @@ def _numbers(curves):
     numbers = curves[False]["standby"].numbers
     return (
         f"Tried are {counted(len(numbers), 'number')} of standbys up to {numbers[-1]:,}; a map tries fewer for each of its jobs. "
-        f"As good as any is an ETTR within {100 * SLACK:g} points of the greatest; fewer than the cheapest are not taken for it."
+        f"In time the best number is the fewest with an ETTR within {100 * SLACK:g} points of the greatest, and no fewer than "
+        "the cheapest where those are as good."
     )
 
 
