@@ -59,23 +59,22 @@ def airesim_settings(recovery_min=None):
 
 
 @cache
-def airesim_runs(standbys=None):
-    """Simulate AIReSim's base case, or the same pool with another number of warm standbys on the same failures.
+def airesim_runs(standbys):
+    """Simulate AIReSim's base case with a number of warm standbys in its pool, the base case's own or another, on the same failures.
 
     Parameters
     ----------
-    standbys : int, optional
-        Those of the base case, where they are not given.
+    standbys : int
 
     Returns
     -------
     FleetResult
     """
-    return run(airesim_settings() | ({} if standbys is None else {"warm_standbys": standbys}), RUNS)
+    return run(airesim_settings() | {"warm_standbys": standbys}, RUNS)
 
 
 def _airesim():
-    result, printed = airesim_runs(), facts.value("airesim_results")
+    result, printed = airesim_runs(facts.value("airesim_nodes")["standbys"]), facts.value("airesim_results")
     samples = {
         "training_time": result.training_time_h,
         "restart": result.hours_lost["restart"],

@@ -129,6 +129,9 @@ def test_a_job_has_the_same_pool_wherever_the_page_asks_for_it():
         assert result.values[name][place][0] is own[False]
     assert result.values["by_rate"][0][1] is result.values["by_repair"][1][1]
     assert " of 6, both leads shown." in result.sections["answer"]
+    numbers = curves[False]["standby"].numbers
+    assert f"Tried are {len(numbers)} numbers of standbys up to {max(numbers)}; for another job of the maps at most 8." in result.sections["numbers"]
+    assert max(len(standbys_to_try(p, page_case(p, job_nodes=n))) for n in (16, 128, 2**14)) <= 8
 
 
 def test_fewer_standbys_than_the_cheapest_are_not_the_best_in_time():
@@ -197,12 +200,26 @@ def test_reliability_economics_pools_differ_by_their_price_alone(monkeypatch):
     assert 2 < pool.best < 8 and pool.at(pool.best)[1] > max(pool.at(8)[1], pool.at(32)[1])
 
 
+@pytest.fixture
+def few_runs_of_airesim(monkeypatch):
+    cached = (policy_anchors.airesim_runs, policies_peers.airesim)
+    monkeypatch.setattr(policy_anchors, "RUNS", 20)
+    for one in cached:
+        one.cache_clear()
+    yield
+    for one in cached:
+        one.cache_clear()
+
+
+@pytest.mark.usefixtures("few_runs_of_airesim")
 def test_the_pools_of_the_peers_are_simulated_by_the_runs_of_their_anchors():
-    assert policies_peers.airesim()[facts.value("airesim_nodes")["standbys"]] is policy_anchors.airesim_runs()
+    own = facts.value("airesim_nodes")["standbys"]
+    assert policies_peers.airesim()[own] is policy_anchors.airesim_runs(own)
     settings = policy_anchors.economics_settings(standbys=8, saved="overlapped")
     assert policies_peers._ratio(settings) == estimate(anchor_runs.run(settings).effective_training_ratio)
 
 
+@pytest.mark.usefixtures("few_runs_of_airesim")
 def test_more_standbys_than_airesim_has_wait_longer_by_the_preemptions_that_fill_them_up():
     none, own, idle = policies_peers.airesim().values()
     longer = estimate(idle.hours_lost["waiting"] - own.hours_lost["waiting"])

@@ -76,7 +76,7 @@ def airesim():
     """
     nodes = facts.value("airesim_nodes")
     own, idle = nodes["standbys"], nodes["pool"] - nodes["job"]
-    return {k: policy_anchors.airesim_runs(None if k == own else k) for k in (0, own, idle)}
+    return {k: policy_anchors.airesim_runs(k) for k in (0, own, idle)}
 
 
 def delta_standbys():

@@ -3,7 +3,7 @@
 from reliability.fleet_cost import cost_of_useful_hour
 from reliability.fleet_result import estimate
 from reliability.scenarios.base import duration
-from reliability.scenarios.policies_fleets import MEANING, WAYS
+from reliability.scenarios.policies_fleets import MEANING, SHORT, WAYS
 from reliability.scenarios.policies_maps import CURRENCIES, SLACK
 from reliability.scenarios.policies_rules_text import rules, rules_said
 from reliability.text import counted, percent, table
@@ -135,7 +135,7 @@ def _curves(p, curves):
 def _numbers(curves):
     numbers = curves[False]["standby"].numbers
     return (
-        f"Tried are {counted(len(numbers), 'number')} of standbys up to {numbers[-1]:,}; a map tries fewer for each of its jobs. "
+        f"Tried are {counted(len(numbers), 'number')} of standbys up to {numbers[-1]:,}; for another job of the maps at most {len(SHORT) + 1}. "
         f"In time the best number is the fewest with an ETTR within {100 * SLACK:g} points of the greatest, and no fewer than "
         "the cheapest where those are as good."
     )
