@@ -111,8 +111,10 @@ def results(function: Callable[[Any], Any], pieces: Sequence[Any], client: Clien
             yield index, result
         return
     from distributed import as_completed
+    from distributed.client import ClosedClientError
     from distributed.scheduler import KilledWorker
 
+    lost = (CancelledError, OSError, ClosedClientError)
     waiting, running = enumerate(pieces), as_completed(loop=client.loop)
     index: dict[Future, int] = {}
 
@@ -132,11 +134,11 @@ def results(function: Callable[[Any], Any], pieces: Sequence[Any], client: Clien
             start(1)
     except KilledWorker as error:
         raise WorkLost(f"a task took down each worker it was given to ({first_line(error)})") from None
-    except (CancelledError, OSError):
+    except lost:
         raise WorkLost("the connection to the scheduler is lost") from None
     finally:
         client.loop.add_callback(look.stop)
-        with suppress(CancelledError, OSError):
+        with suppress(*lost):
             client.cancel([future for future in index if not future.done()], force=True)
 
 

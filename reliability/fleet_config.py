@@ -105,25 +105,6 @@ class Fleet(Part):
                     f"{name}.rate_per_node_day = {part.rate_per_node_day!r}: means {_events(expected)} events in a replication; "
                     f"the model does at most {_events(MOST_EVENTS)}"
                 )
-        if self.work_h is not None and self.checkpoint:
-            self._refuse_checkpoints_out_of_reach()
-
-    def _refuse_checkpoints_out_of_reach(self):
-        r"""Refuse a job that hardly ever comes to its next checkpoint.
-
-        To get through a stretch of L it takes :math:`e^{\lambda L} - 1` failures at a rate :math:`\lambda`, one for each
-        time that it is begun anew.
-        """
-        rate, work = self.failures.event_rate * self.job_nodes, self.work_h * HOUR_S
-        interval, write = self.checkpoint.interval_s, self.checkpoint.write_s
-        stretches, stretch = (work / interval, interval + write) if interval < work else (1.0, work)
-        first = stretch + self.checkpoint.upload_s if interval < work else stretch
-        expected = max(stretches * _failures_in(rate * stretch), _failures_in(rate * first))
-        if expected > MOST_EVENTS:
-            raise ValueError(
-                f"checkpoint: means about {_events(expected)} failures until the work is done, since the job needs {first:,.0f} s "
-                f"without one and has one every {1 / rate:,.4g} s; the model does at most {_events(MOST_EVENTS)}"
-            )
 
     def _refuse_what_is_not_modelled(self):
         sizes = [b for s, b in zip(self.failures.burst_shares, self.failures.burst_sizes, strict=True) if s > 0]
@@ -168,11 +149,6 @@ class Fleet(Part):
     def blames(self):
         """Whether a random number decides what a fault is, or who is blamed for it."""
         return len(self.faults) > 1 or self.faults[0].right < 1
-
-
-def _failures_in(mean):
-    """Return how many failures there are, on average, until a stretch is without one in which so many are expected."""
-    return math.expm1(min(mean, 600.0))  # any more is beyond all limits, and at some point beyond a float
 
 
 def _events(number):

@@ -6,17 +6,19 @@ from numba import njit, typeof
 from reliability import fleet_nodes as nodes
 from reliability import fleet_stops as stops
 from reliability import fleet_work as work
-from reliability.budget import BINS
+from reliability.budget import BINS, USEFUL
 from reliability.fleet_compiled import compiled
-from reliability.fleet_config import FleetError
+from reliability.fleet_config import MOST_EVENTS, FleetError
 from reliability.fleet_numbers import GAP, SILENT, STRAGGLER, take
 from reliability.fleet_result import COUNTS
 from reliability.fleet_sources import COMPILED, sources
 from reliability.fleet_state import Replication, Workspace
-from reliability.fleet_stops import BINS_OF_PHASES, LACKING, RUNNING
+from reliability.fleet_stops import BINS_OF_PHASES, FAILURES, LACKING, RUNNING
+from reliability.units import HOUR_S
 
 STRAGGLERS_FOUND = COUNTS.index("stragglers_found")
 CORRUPTIONS_FOUND = COUNTS.index("corruptions_found")
+EVENTS = [FAILURES, STRAGGLERS_FOUND, CORRUPTIONS_FOUND]  # without an end where the work is never done
 AT_A_TIME = 1_000_000  # events, which take less than a second
 FAILURE, WORK, SPEED, RETURN, HORIZON = range(5)  # events of a running job
 OPTIONS = {"error_model": "numpy", "nogil": True}  # of what numba compiles to be called from outside
@@ -35,7 +37,7 @@ def simulate(fleets, key, first):
     for i, fleet in enumerate(fleets):
         if ready is None or fleet is not fleets[i - 1]:
             ready = Workspace(fleet)
-        state = _run_to_the_end(ready, key, first + i)
+        state = _run_to_the_end(fleet, ready, key, first + i)
         elapsed[i], bins[:, i], counts[:, i] = state["now"], state["bins"], state["counts"]
     return elapsed, bins, counts
 
@@ -54,11 +56,16 @@ def prepare(fleet):
             run.compile(signature)
 
 
-def _run_to_the_end(ready, key, index):
+def _run_to_the_end(fleet, ready, key, index):
     ready.open(key, index)
-    while not run(*ready.arrays):
-        ready.refill()
     state = ready.state[0]
+    while not run(*ready.arrays):
+        if fleet.work_h is not None and state["counts"][EVENTS].max() > MOST_EVENTS:
+            raise FleetError(
+                f"work_h = {fleet.work_h:g}: after {MOST_EVENTS:,.0f} failures or other events {state['bins'][USEFUL] / HOUR_S:,.4g} hours "
+                "of it are done, since the job hardly ever comes to its next checkpoint; give horizon_h instead"
+            )
+        ready.refill()
     if state["lost_for_good"]:
         raise FleetError(
             "work_h: the pool has shrunk below job_nodes for good, and the work is never done; give horizon_h instead"

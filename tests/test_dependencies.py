@@ -67,7 +67,7 @@ def without_extras(folder, *command):
 @pytest.fixture
 def folder(tmp_path):
     (tmp_path / "fleet.toml").write_text(FLEET)
-    (tmp_path / "grid.toml").write_text('cluster = "fleet.toml"\n[grid]\n"fleet.warm_standbys" = [0, 1]\n')
+    (tmp_path / "grid.toml").write_text('cluster = "fleet.toml"\n[grid]\n"fleet.warm_standbys" = [0, 1, 2]\n')
     rows = [f"n{i},2026-01-{i + 1:02d},2026-01-{i + 2:02d},gpu" for i in range(9)]
     (tmp_path / "incidents.csv").write_text("\n".join(["node,start,end,class", *rows]))
     return tmp_path

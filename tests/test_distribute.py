@@ -21,6 +21,7 @@ import distributed
 import interruptions
 import pytest
 from distributed import Client, LocalCluster
+from distributed.client import ClosedClientError
 from hypothesis import given
 from hypothesis import strategies as st
 from test_sweep import CLUSTER
@@ -454,3 +455,16 @@ def test_a_scheduler_that_is_lost_counts_as_one_worker():
     assert distribute.workers(SimpleNamespace(scheduler_info=dict)) == 1
     assert distribute.workers(SimpleNamespace(scheduler_info=lambda: {"workers": {"a": {}, "b": {}}})) == 2
     assert distribute.workers(None) == 1
+
+
+def test_work_begun_after_the_scheduler_was_lost_is_told_so(cluster, monkeypatch):
+    """A client that has given up its scheduler refuses everything, in words of its own."""
+
+    def closed(*_, **__):
+        raise ClosedClientError("Client is closed.")
+
+    with distribute.place(scheduler=cluster[0]) as client:
+        monkeypatch.setattr(client, "submit", closed)
+        monkeypatch.setattr(client, "cancel", closed)
+        with pytest.raises(distribute.WorkLost, match="^the connection to the scheduler is lost$"):
+            list(distribute.results(square, [1, 2], client))

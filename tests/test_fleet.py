@@ -15,6 +15,7 @@ from reliability import (
     elastic,
     fleet,
     fleet_config,
+    fleet_engine,
     fleet_result,
     lives,
     repair_queues,
@@ -459,21 +460,6 @@ def test_every_bin_has_a_meaning_and_a_place_in_the_goodput_taxonomy():
             {"failures": {"rate_per_node_day": 60000.01}},
             "failures.rate_per_node_day = 60000.01: means 1,000,000,167 events in a replication; the model does at most 1,000,000,000",
         ),
-        (
-            {"work_h": 720.0, "horizon_h": None, "job_nodes": 16384, "pool_nodes": None, "failures": {"rate_per_node_day": 0.006},
-             "checkpoint": {"interval_s": 14400.0, "write_s": 30.0}},
-            r"fleet.checkpoint: means about 2,\d{3},\d{3},\d{3} failures until the work is done, since the job needs 14,430 s without one "
-            r"and has one every 878.9 s; the model does at most 1,000,000,000$",
-        ),
-        (
-            {"work_h": 1000.0, "horizon_h": None, "failures": {"rate_per_node_day": 1.0},
-             "checkpoint": {"interval_s": 600.0, "upload_s": 1e6, "drag": 1.0}},
-            r"fleet.checkpoint: means about \de\+\d+ failures until the work is done, since the job needs 1,000,600 s without one",
-        ),
-        (
-            {"work_h": 1000.0, "horizon_h": None, "failures": {"rate_per_node_day": 1.0}, "checkpoint": {"interval_s": 1e12}},
-            "fleet.checkpoint: means about .* since the job needs 3,600,000 s without one",
-        ),
         ({"failures": {"rate_per_node_day": 1e9}, "job_nodes": 10**6, "horizon_h": 1e6}, "means 4e\\+19 events"),
     ],
 )
@@ -521,3 +507,29 @@ def test_simulate_refuses_what_is_no_fleet_and_no_generator():
     for given in (0, "autox"):
         with pytest.raises(ValueError, match=f'replications = {given!r}: must be .*, or "auto"$'):
             fleet.simulate(fleet_config.build(PLAIN), np.random.default_rng(0), given)
+
+
+NEVER_DONE = {"work_h": 100.0, "horizon_h": None, "failures": {"rate_per_node_day": 1.0}, "checkpoint": {"interval_s": 86400.0}}
+
+
+def test_work_that_is_never_done_ends_at_the_most_events(monkeypatch):
+    """A failure every 864 s, a day to the next checkpoint."""
+    monkeypatch.setattr(fleet_engine, "MOST_EVENTS", 10_000)
+    config = fleet_config.build(changed(PLAIN, **NEVER_DONE))
+    with pytest.raises(fleet_config.FleetError, match=r"^work_h = 100: after 10,000 failures or other events 0 hours of it are done, .* horizon_h"):
+        fleet.simulate(config, np.random.default_rng(1), 1)
+
+
+def test_a_horizon_ends_whatever_is_never_done(monkeypatch):
+    monkeypatch.setattr(fleet_engine, "MOST_EVENTS", 100)
+    config = fleet_config.build(changed(PLAIN, **NEVER_DONE | {"work_h": None, "horizon_h": 1000.0}))
+    assert fleet.simulate(config, np.random.default_rng(1), 1).counts["failures"][0] > 1000
+
+
+def test_checkpoints_far_apart_are_no_matter_while_nodes_are_new():
+    """A failure every 32 min in the long run, 12 h between checkpoints; but nodes that wear out have hardly any in the first month."""
+    aged = {"rate_per_node_day": 1 / 365, "life": "weibull", "shape": 3.0}
+    config = fleet_config.build(
+        changed(PLAIN, job_nodes=16384, pool_nodes=None, work_h=720.0, horizon_h=None, failures=aged, checkpoint={"interval_s": 43200.0})
+    )
+    assert fleet.simulate(config, np.random.default_rng(1), 5).counts["failures"].mean() < 100

@@ -429,14 +429,6 @@ ENDLESS = {
         "faults": BLAMELESS,
         "checkpoint": {"interval_s": 86400.0},
     },
-    # Nearly as many failures as are allowed, for one stretch of work
-    "many failures": {
-        "horizon_h": None,
-        "work_h": 20.0,
-        "failures": {"rate_per_node_day": 3.0},
-        "faults": BLAMELESS,
-        "checkpoint": {"interval_s": 86400.0},
-    },
     # Cycles without a random number among them
     "cycles": {
         "horizon_h": fleet_parts.MOST_HOURS,
