@@ -120,6 +120,8 @@ def results(function: Callable[[Any], Any], pieces: Sequence[Any], client: Clien
 
     def start(most: int) -> None:
         for i, piece in islice(waiting, most):
+            if client.status != "running":  # what it is given while it looks for its scheduler would wait for ever
+                raise CancelledError
             future = client.submit(function, piece, pure=False)
             index[future] = i
             running.add(future)

@@ -464,6 +464,10 @@ def test_work_begun_after_the_scheduler_was_lost_is_told_so(cluster, monkeypatch
         raise ClosedClientError("Client is closed.")
 
     with distribute.place(scheduler=cluster[0]) as client:
+        monkeypatch.setattr(client, "status", "connecting")  # once more, in vain
+        with pytest.raises(distribute.WorkLost, match="^the connection to the scheduler is lost$"):
+            list(distribute.results(slow_square, [1, 2], client))
+        monkeypatch.undo()
         monkeypatch.setattr(client, "submit", closed)
         monkeypatch.setattr(client, "cancel", closed)
         with pytest.raises(distribute.WorkLost, match="^the connection to the scheduler is lost$"):
