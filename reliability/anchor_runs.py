@@ -4,10 +4,11 @@ from reliability import facts, fleet, fleet_config
 from reliability.anchors import Anchor
 
 KEY = 20260307  # of all simulations here
+RUNS = 100  # of a case, unless it says otherwise
 MODEL = "simulated fleet"  # said where other models are held against the same result
 
 
-def run(settings, replications=100):
+def run(settings, replications=RUNS):
     """Simulate a case from its settings, those of :func:`reliability.fleet_config.build`."""
     return fleet.simulate_key(fleet_config.build(settings), KEY, replications)
 

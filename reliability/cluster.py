@@ -13,7 +13,7 @@ from reliability import settings_files
 from reliability.errors import ClusterError
 from reliability.field_types import Section, plain
 from reliability.settings_faults import Kind, placed
-from reliability.text import escaped
+from reliability.text import escaped, nearest
 
 
 class Cluster(Section):
@@ -88,7 +88,7 @@ def find(path):
     name = text.removeprefix("example:")
     if name not in known:
         raise ClusterError(
-            f"{escaped(text)}: no such example. {hints.nearest(name, known)}There are {', '.join(known) or 'none'}."
+            f"{escaped(text)}: no such example. {nearest(name, known)}There are {', '.join(known) or 'none'}."
         )
     return folder / f"{name}.toml"
 

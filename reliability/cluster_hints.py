@@ -70,12 +70,6 @@ def other_unit(key, model):
     return ""
 
 
-def nearest(name, known):
-    """Return a hint at the nearest known name, or nothing."""
-    close = get_close_matches(str(name), known, n=1, cutoff=0.5)
-    return f"Did you mean {close[0]}? " if close else ""
-
-
 def cut(text, most=60):
     """Shorten a text."""
     return text if len(text) <= most else text[:most] + "…"

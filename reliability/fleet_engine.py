@@ -63,7 +63,7 @@ def _run_to_the_end(fleet, ready, key, index):
         if fleet.work_h is not None and state["counts"][EVENTS].max() > MOST_EVENTS:
             raise FleetError(
                 f"work_h = {fleet.work_h:g}: after {MOST_EVENTS:,.0f} failures or other events {state['bins'][USEFUL] / HOUR_S:,.4g} hours "
-                "of it are done, since the job hardly ever comes to its next checkpoint; give horizon_h instead"
+                "of it are done; it is lost about as fast as it is done, or stops follow one another: give horizon_h instead"
             )
         ready.refill()
     if state["lost_for_good"]:

@@ -260,10 +260,6 @@ def early_ratio(age, cdf, mean):
     age, cdf, mean
         As in :func:`mean_failures`.
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> round(early_ratio(0.1, lambda t: weibull_cdf(t, 1.0, 0.7), 1.0), 1)

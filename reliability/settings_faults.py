@@ -4,7 +4,7 @@ import re
 
 from reliability import cluster_hints as hints
 from reliability.field_types import OUT_OF_RANGE, TOO_SMALL
-from reliability.text import escaped
+from reliability.text import escaped, nearest
 from reliability.toml_values import written
 
 ALTERNATIVE = re.compile(r"function-|literal\[|date$|datetime$|str$")  # pydantic's names of what a value could have been
@@ -44,7 +44,7 @@ class Kind:
                     if key not in model.model_fields:
                         return (
                             f"{_line(text, (*place, key))}{_key((*place, key), tables)}: unknown key. "
-                            f"{hints.option(where, key, table[key])}{hints.nearest(key, list(model.model_fields))}{hints.other_unit(key, model)}"
+                            f"{hints.option(where, key, table[key])}{nearest(key, list(model.model_fields))}{hints.other_unit(key, model)}"
                             f"{self._called(where)} may have {', '.join(model.model_fields)}."
                         )
         return ""

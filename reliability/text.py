@@ -67,7 +67,7 @@ def nearest(name, known):
     >>> nearest("seeds", ["seed", "days"])
     'Did you mean seed? '
     """
-    close = get_close_matches(name, known, n=1)
+    close = get_close_matches(str(name), known, n=1, cutoff=0.5)
     return f"Did you mean {close[0]}? " if close else ""
 
 

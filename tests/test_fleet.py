@@ -516,7 +516,7 @@ def test_work_that_is_never_done_ends_at_the_most_events(monkeypatch):
     """A failure every 864 s, a day to the next checkpoint."""
     monkeypatch.setattr(fleet_engine, "MOST_EVENTS", 10_000)
     config = fleet_config.build(changed(PLAIN, **NEVER_DONE))
-    with pytest.raises(fleet_config.FleetError, match=r"^work_h = 100: after 10,000 failures or other events 0 hours of it are done, .* horizon_h"):
+    with pytest.raises(fleet_config.FleetError, match=r"^work_h = 100: after 10,000 failures or other events 0 hours of it are done; .* horizon_h"):
         fleet.simulate(config, np.random.default_rng(1), 1)
 
 

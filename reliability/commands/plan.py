@@ -2,7 +2,7 @@
 
 import sys
 
-from reliability.commands.failed import blocked, fail, missing
+from reliability.commands.failed import blocked, fail
 from reliability.commands.options import add_out
 from reliability.errors import BadInput
 from reliability.plan_draws import DRAWS, FEWEST_DRAWS, MOST_DRAWS, SEED
@@ -52,8 +52,6 @@ def main(options):
         if len(options.clusters) == 2:
             return _compare(options)
         return _report(options) if options.out is not None else _print(options)
-    except ModuleNotFoundError as error:
-        return missing(error)
     except OSError as error:
         return blocked(error, options.out)
     except RuntimeError as error:

@@ -2,7 +2,7 @@
 
 import sys
 
-from reliability.commands.failed import blocked, fail, missing
+from reliability.commands.failed import blocked, fail
 from reliability.commands.options import add_out
 from reliability.errors import BadInput
 from reliability.scenarios import PAGES, TEMPLATES
@@ -40,8 +40,6 @@ def main(options):
         from reliability.report import run_page
 
         done = run_page(options.page, given, options.out)
-    except ModuleNotFoundError as error:
-        return missing(error)
     except RuntimeError as error:  # a cell that failed
         return fail(str(error))
     except OSError as error:  # a disk that is full

@@ -46,7 +46,7 @@ def add(commands):
 def main(options):
     """Simulate; return the exit status: 0; 130 where it was interrupted, 1 where its work was lost, and prints what it has."""
     from reliability import distribute, fleet_document, fleet_runs, fleet_text, signals
-    from reliability.commands.failed import fail, missing
+    from reliability.commands.failed import fail
     from reliability.commands.place import place
     from reliability.commands.progress import bar, compiling
 
@@ -66,8 +66,6 @@ def main(options):
             with signals.unheard():  # an impatient second Ctrl-C would tear it
                 show(result)
         return 130 if result.partial else 0
-    except ModuleNotFoundError as error:  # of what workers need
-        return missing(error)
     except distribute.WorkLost as error:
         if error.done is not None:
             show(error.done)

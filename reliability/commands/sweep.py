@@ -2,7 +2,7 @@
 
 import sys
 
-from reliability.commands.failed import blocked, fail, missing
+from reliability.commands.failed import blocked, fail
 from reliability.commands.options import add_out, add_place
 from reliability.commands.place import place
 
@@ -43,8 +43,6 @@ def main(options):
             reports = sweep_reports.members(read, members, options.out) if options.reports else []
             with sweep.store(options.out) as kept:
                 return _run(options, read, members, reports, kept, client)
-    except ModuleNotFoundError as error:
-        return missing(error)
     except distribute.WorkLost as error:
         return fail(str(error))
     except OSError as error:

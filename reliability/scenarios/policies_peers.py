@@ -10,7 +10,7 @@ from reliability.fleet_result import estimate
 from reliability.text import percent, table
 from reliability.units import HOUR_S
 
-RUNS = 100  # those of the anchors, which are the same numbers
+RUNS = anchor_runs.RUNS  # which the anchors show, too: the numbers are the same
 MANY = 12  # standbys up to which the best number is looked for
 
 
@@ -146,9 +146,8 @@ def _airesim():
 def _airesim_said():
     nodes, minutes, found = facts.value("airesim_nodes"), facts.value("airesim_times_min"), airesim()
     own, idle = nodes["standbys"], max(found)
-    fewer, more = (
-        abs(found[idle].counts[name].mean() - found[own].counts[name].mean()) for name in ("host_selections", "preemptions")
-    )
+    more = {name: found[idle].counts[name].mean() - found[own].counts[name].mean() for name in ("host_selections", "preemptions")}
+    fewer, more = -more["host_selections"], more["preemptions"]
     return (
         f"More standbys than its own {own} save host selections, and yet cost time: in its rules a preemption, once begun, goes on "
         f"node by node until the standbys are full again too. With {idle} a run has {fewer:.0f} host selections of "
